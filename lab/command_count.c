@@ -30,12 +30,13 @@ enum { PATH_BYTES = 4096, KERNEL_BYTES = 1024, WORDS_MAX = ARGS_LIST_MAX + 32, N
 struct counting {
     struct launch_options given;
     int device;
-    bool verify;
+    bool verify, lines;
     double timeout_s;
     char path[PATH_BYTES]; /* of the PTX */
     bool compiled;         /* that is a file of this process */
     char kernel[KERNEL_BYTES];
     double simulated[LAUNCH_COUNTERS];
+    struct launch_lines predicted, counted; /* by line of the source */
     struct profiler_report counters;
 };
 
@@ -146,6 +147,8 @@ static int simulate(struct counting *counting) {
     add_option(&words, "--device", counting->given.request.device);
     add(&words, "--no-table");
     add(&words, "--counters");
+    if (counting->lines)
+        add(&words, "--lines");
     add_launch(&words, counting);
     progress_show(0, 1, "simulation");
     const struct spawned child = spawn_program(words.each, counting->timeout_s, &output);
@@ -161,6 +164,7 @@ static int simulate(struct counting *counting) {
         code = child.code == EXIT_CODE_USAGE ? EXIT_CODE_USAGE : EXIT_CODE_FAILURE;
     } else {
         note_reports(output);
+        code = launch_read_lines(output, &counting->predicted) == 0 ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
     }
     free(output);
     return code;
@@ -197,8 +201,10 @@ static int profile(struct counting *counting, struct lab *lab) {
     add_launch(&words, counting);
     char *const selection[] = {
         "--kernel-name-base", "mangled", "--kernel-name", counting->kernel, "--print-kernel-base", "mangled", NULL};
-    profiler_count_launches(lab, &(struct profiler_launches){selection, words.each}, counting->timeout_s,
-                            &counting->counters);
+    const struct profiler_launches launches = {selection, words.each};
+    profiler_count_launches(lab, &launches, counting->timeout_s, &counting->counters);
+    if (counting->counters.counted && counting->lines)
+        profiler_count_lines(&counting->counted, &launches, counting->timeout_s, &counting->counters);
     return counting->counters.counted ? 0 : complain("nothing was counted: %s", counting->counters.why);
 }
 
@@ -236,6 +242,36 @@ static void print_rows(const struct lab_point *point, size_t kinds[KINDS], size_
     text_table_free(&table);
 }
 
+/* A row for each line that has anything on either side; how many differ. */
+static size_t print_lines(const struct counting *counting) {
+    static const struct launch_line none;
+    const struct launch_lines *sides[] = {&counting->predicted, &counting->counted};
+    struct text_table table;
+    size_t different = 0;
+    text_table_start(&table, "<line|wavefronts|counted|ideal|counted|sectors|counted|<");
+    for (size_t side = 0; side < 2; side++) {
+        for (size_t i = 0; i < sides[side]->count; i++) {
+            const char *place = sides[side]->each[i].place;
+            const struct launch_line *predicted = launch_lines_find(&counting->predicted, place);
+            const struct launch_line *counted = launch_lines_find(&counting->counted, place);
+            if (side == 1 && predicted)
+                continue;
+            predicted = predicted ? predicted : &none;
+            counted = counted ? counted : &none;
+            const bool equal = predicted->wavefronts == counted->wavefronts && predicted->ideal == counted->ideal &&
+                               predicted->sectors == counted->sectors;
+            different += !equal;
+            text_table_add(&table, "%s|%.0f|%.0f|%.0f|%.0f|%.0f|%.0f|%s", place, predicted->wavefronts,
+                           counted->wavefronts, predicted->ideal, counted->ideal, predicted->sectors, counted->sectors,
+                           equal ? "=" : "differs");
+        }
+    }
+    printf("\nby line of the source: wavefronts of shared memory, the fewest possible, sectors of global memory\n\n");
+    text_table_print(&table, stdout);
+    text_table_free(&table);
+    return different;
+}
+
 /* An exit code. */
 static int print(const struct counting *counting, const struct lab *lab, const struct gm_device *device) {
     char plain[LAUNCH_NAME_BYTES];
@@ -248,6 +284,7 @@ static int print(const struct counting *counting, const struct lab *lab, const s
         "\nequal: %zu, of which 0 and not shown: %zu; different: %zu; not claimed by the simulator: %zu; not counted: "
         "%zu\n",
         kinds[EQUAL], zeros, kinds[DIFFERENT], kinds[UNCLAIMED], kinds[UNCOUNTED]);
+    kinds[DIFFERENT] += counting->lines ? print_lines(counting) : 0;
     return counting->verify && kinds[DIFFERENT] ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }
 
@@ -260,6 +297,8 @@ static int count(struct counting *counting) {
     if (code == EXIT_CODE_OK)
         code = lab && profile(counting, lab) == 0 ? print(counting, lab, &device) : EXIT_CODE_FAILURE;
     free(lab);
+    free(counting->predicted.each);
+    free(counting->counted.each);
     if (counting->compiled)
         unlink(counting->path);
     return code;
@@ -293,14 +332,15 @@ static int read_line(const struct args_command *command, struct launch_options *
 
 int lab_count(int argc, char **argv) {
     struct counting counting = {.timeout_s = TIMEOUT_SECONDS};
-    struct args_option options[LAUNCH_OPTIONS + 4] = {
+    struct args_option options[LAUNCH_OPTIONS + 5] = {
         {"device", "N", ARGS_COUNT, &counting.device, "device number (default: 0)"},
         {"like", "DEVICE", ARGS_TEXT, &counting.given.request.device,
          "predict for a100, h100, h200 or rtx4090 (default: the one like the GPU)"},
+        {"lines", NULL, ARGS_FLAG, &counting.lines, "by line of the source, too"},
         {"verify", NULL, ARGS_FLAG, &counting.verify, "exit 1 when a number differs"},
         {"timeout", "SECONDS", ARGS_SECONDS, &counting.timeout_s, "of the simulation, and of counting (default: 240)"},
     };
-    launch_options_list(&counting.given, options + 4);
+    launch_options_list(&counting.given, options + 5);
     const struct args_command command = {"gristmill lab count FILE [KERNEL] --grid X,Y --block X,Y [options]", about,
                                          options, sizeof options / sizeof *options};
     const int code = read_line(&command, &counting.given, argc, argv);

@@ -92,9 +92,10 @@ static size_t append(char *words[WORDS_MAX], size_t count, char *const *more) {
     return count;
 }
 
-/* Runs it; its output, which the caller frees. NULL: the report says why. */
-static char *run_profiler(char *profiler, const struct profiler_launches *launches, char *metrics, double seconds,
-                          struct profiler_report *report) {
+/* Runs it on launches of this program; `before` and `behind` are its options around those that choose kernels. The output,
+ * which the caller frees; NULL: the report says why. */
+static char *run_profiler(char *profiler, char *const *before, char *const *behind, const struct profiler_launches *launches,
+                          double seconds, struct profiler_report *report) {
     char self[4096], *output, *words[WORDS_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0) {
@@ -102,13 +103,11 @@ static char *run_profiler(char *profiler, const struct profiler_launches *launch
         return NULL;
     }
     self[length] = 0;
-    char *const always[] = {profiler, "--csv",           "--page", "raw", "--print-units",
-                            "base",   "--clock-control", "none",   NULL};
-    char *const of_lab[] = {"--metrics", metrics, self, NULL};
-    size_t count = append(words, 0, always);
-    count = append(words, count, launches->selection);
-    count = append(words, count, of_lab);
-    append(words, count, launches->command);
+    char *const always[] = {profiler, "--csv", "--print-units", "base", "--clock-control", "none", NULL};
+    char *const program[] = {self, NULL};
+    char *const *const parts[] = {always, before, launches->selection, behind, program, launches->command};
+    for (size_t i = 0, count = 0; i < sizeof parts / sizeof *parts; i++)
+        count = append(words, count, parts[i]);
     struct spawned spawned = spawn_program(words, seconds, &output);
     if (spawned.started && !spawned.timed_out && output)
         return output;
@@ -131,11 +130,25 @@ void profiler_count_launches(struct lab *lab, const struct profiler_launches *la
     }
     progress_show(0, 1, "counters");
     char *profiler = profiler_find(report);
-    char *output = profiler ? run_profiler(profiler, launches, metrics, seconds, report) : NULL;
+    char *const before[] = {"--page", "raw", NULL}, *const behind[] = {"--metrics", metrics, NULL};
+    char *output = profiler ? run_profiler(profiler, before, behind, launches, seconds, report) : NULL;
     report->counted = output && profiler_read(lab, output, report->why, sizeof report->why) == 0;
     progress_clear();
     free(output);
     free(metrics);
+}
+
+void profiler_count_lines(struct launch_lines *lines, const struct profiler_launches *launches, double seconds,
+                          struct profiler_report *report) {
+    *report = (struct profiler_report){0};
+    progress_show(0, 1, "lines");
+    char *profiler = profiler_find(report);
+    char *const before[] = {"--page", "source", "--print-source", "cuda,sass", "--import-source", "yes", NULL};
+    char *const behind[] = {"--section", "SourceCounters", NULL};
+    char *output = profiler ? run_profiler(profiler, before, behind, launches, seconds, report) : NULL;
+    report->counted = output && profiler_read_lines(lines, output, report->why, sizeof report->why) == 0;
+    progress_clear();
+    free(output);
 }
 
 void profiler_count(struct lab *lab, double seconds, struct profiler_report *report) {

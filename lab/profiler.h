@@ -4,6 +4,7 @@
 #define LAB_PROFILER_H
 
 #include "lab/lab.h"
+#include "program/sim/launch_lines.h"
 
 /* How the counting went. */
 struct profiler_report {
@@ -28,9 +29,18 @@ struct profiler_launches {
 void profiler_count_launches(struct lab *lab, const struct profiler_launches *launches, double seconds,
                              struct profiler_report *report);
 
+/* The same of one launch, line by line of its source. */
+void profiler_count_lines(struct launch_lines *lines, const struct profiler_launches *launches, double seconds,
+                          struct profiler_report *report);
+
 /* ncu's whole output: fills quantity.counted from the rows of its CSV. 0, or -1 with the clause in `why`; then no
  * quantity has been touched. */
 int profiler_read(struct lab *lab, char *output, char *why, size_t why_bytes);
+
+/* The same with its Source page. What has no line is left out. */
+int profiler_read_lines(struct launch_lines *lines, char *output, char *why, size_t why_bytes);
+/* What ncu complained of, as a clause: permission first, then its errors and warnings, then this program's own. */
+void profiler_explain(const char *output, char *why, size_t bytes);
 
 /* The metrics of all points, each once, separated by commas, as ncu wants them. The caller frees it; NULL: no memory. */
 char *profiler_metrics(const struct lab *lab);

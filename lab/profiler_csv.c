@@ -6,99 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/csv.h"
 #include "lab/profiler.h"
 #include "lab/runner.h"
 
-/* The raw page has 270 columns of its own, and four for each metric that is asked for. */
-enum { COLUMNS_MAX = 2048 };
-
-/* One line cut into its fields, in place. */
-struct row {
-    char *fields[COLUMNS_MAX];
-    size_t count;
-};
-
-/* The next line of *text, cut off from the rest; NULL at the end. */
-static char *next_line(char **text) {
-    char *line = *text;
-    if (!line || !*line)
-        return NULL;
-    char *end = strchr(line, '\n');
-    *text = end ? end + 1 : NULL;
-    if (end)
-        *end = 0;
-    size_t length = strlen(line);
-    if (length && line[length - 1] == '\r')
-        line[length - 1] = 0;
-    return line;
-}
-
-/* A field in quotes begins at `from`: its text is moved to where it begins. Returns what follows the closing quote. */
-static char *unquote(char *from, char **field) {
-    char *to = *field = from++;
-    while (*from && !(*from == '"' && from[1] != '"')) {
-        from += *from == '"'; /* two stand for one */
-        *to++ = *from++;
-    }
-    char *rest = *from ? from + 1 : from;
-    *to = 0;
-    return rest;
-}
-
-static void split(char *line, struct row *row) {
-    row->count = 0;
-    while (row->count < COLUMNS_MAX) {
-        char **field = &row->fields[row->count++];
-        char *end;
-        if (*line == '"') {
-            end = unquote(line, field);
-        } else {
-            *field = line;
-            end = line + strcspn(line, ",");
-        }
-        if (*end != ',') /* the last one; what is no CSV ends here too */
-            return;
-        *end = 0;
-        line = end + 1;
-    }
-}
-
-static int find_column(const struct row *names, const char *name, size_t length) {
-    for (size_t i = 0; i < names->count; i++) {
-        if (strncmp(names->fields[i], name, length) == 0 && names->fields[i][length] == 0)
-            return (int)i;
-    }
-    return -1;
-}
-
-/* "1,980,000" is a number, with separators between the thousands; "n/a" is none. */
-static double number(const char *text) {
-    char plain[64];
-    size_t used = 0;
-    for (; *text && used + 1 < sizeof plain; text++) {
-        if (*text != ',')
-            plain[used++] = *text;
-    }
-    plain[used] = 0;
-    char *end;
-    double value = strtod(plain, &end);
-    return end == plain || *end ? NAN : value;
-}
-
 /* The sum of a quantity's metrics in one row; NaN when one of them is not there. */
-static double value_of(const struct row *names, const struct row *row, const char *metric) {
+static double value_of(const struct csv_row *names, const struct csv_row *row, const char *metric) {
     double sum = 0;
     while (*metric) {
         size_t length = strcspn(metric, "+");
-        int column = find_column(names, metric, length);
-        sum += column >= 0 && (size_t)column < row->count ? number(row->fields[column]) : NAN;
+        int column = csv_column(names, metric, length);
+        sum += column >= 0 && (size_t)column < row->count ? csv_number(row->fields[column]) : NAN;
         metric += length + (metric[length] == '+');
     }
     return sum;
 }
 
-/* What ncu complained of, as a clause: permission first, then its errors and warnings, then this program's own. */
-static void explain(const char *output, char *why, size_t bytes) {
+void profiler_explain(const char *output, char *why, size_t bytes) {
     static const char *const prefixes[] = {"==ERROR== ", "gristmill: ", "==WARNING== "};
     if (strstr(output, "ERR_NVGPUCTRPERM")) {
         snprintf(why, bytes, "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)");
@@ -122,7 +46,7 @@ static bool same_kernel(const char *printed, const char *kernel) {
 }
 
 struct table {
-    struct row names, row;
+    struct csv_row names, row;
     int kernel_column;
     char *rest; /* the rows that are not read yet */
 };
@@ -131,18 +55,18 @@ static int find_table(char *output, struct table *table, char *why, size_t bytes
     char *reason = strdup(output); /* the lines are cut while they are searched */
     char *line;
     *table = (struct table){.rest = output};
-    while ((line = next_line(&table->rest))) {
+    while ((line = csv_next_line(&table->rest))) {
         if (strncmp(line, "\"ID\",", 5) != 0)
             continue;
-        split(line, &table->names);
-        table->kernel_column = find_column(&table->names, "Kernel Name", 11);
-        next_line(&table->rest); /* the units */
+        csv_split(line, &table->names);
+        table->kernel_column = csv_column(&table->names, "Kernel Name", 11);
+        csv_next_line(&table->rest); /* the units */
         free(reason);
         if (table->kernel_column < 0)
             snprintf(why, bytes, "Nsight Compute's table has no column \"Kernel Name\"");
         return table->kernel_column < 0 ? -1 : 0;
     }
-    explain(reason ? reason : "", why, bytes);
+    profiler_explain(reason ? reason : "", why, bytes);
     free(reason);
     return -1;
 }
@@ -150,10 +74,10 @@ static int find_table(char *output, struct table *table, char *why, size_t bytes
 /* The row of the next launch; false at the end. */
 static bool next_row(struct table *table) {
     char *line;
-    while ((line = next_line(&table->rest))) {
+    while ((line = csv_next_line(&table->rest))) {
         if (*line != '"')
             continue;
-        split(line, &table->row);
+        csv_split(line, &table->row);
         return table->row.count > (size_t)table->kernel_column;
     }
     return false;

@@ -242,9 +242,11 @@ def check_matrices(checks):
 NCU = """#!/bin/sh
 [ "$1" = --version ] && { echo 'Version 2025.3.1.0 (build 1)'; exit 0; }
 echo "$@" > arguments
-while [ "$1" != --metrics ]; do shift; done
+table=ncu.csv
+while [ "$1" != --metrics ] && [ "$1" != --section ]; do shift; done
+[ "$1" = --section ] && table=lines.csv
 shift 2
-"$@" && cat ncu.csv
+"$@" && cat $table
 """
 METRICS = {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": "4,096",
            "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum": "0",
@@ -257,6 +259,34 @@ def write_counts(folder, kernel, counts):
     rows = ("ID", "Kernel Name", *counts), ("",) * (2 + len(counts)), ("0", kernel, *counts.values())
     (folder / "ncu.csv").write_text("==PROF== Connected\n" + "".join(
         ",".join(f'"{field}"' for field in row) + "\n" for row in rows))
+
+
+LINES = """==PROF== Connected
+"File Path","/somewhere/kernels.cu"
+"Function Name","transpose"
+"Line No","Source","Address","Source","L1 Wavefronts Shared","L1 Wavefronts Shared Ideal","L2 Theoretical Sectors Global"
+"STORE","tile[""y""]","","","128","128","512"
+"","","0x10","LDG.E R1, [R2]","0","0","512"
+"LOAD","out[]","","","COUNT","128","512"
+"99","n","","","0","0","0"
+"""
+
+
+def check_counted_lines(checks, words):
+    """`gristmill lab count --lines`: the same by line of the source."""
+    (checks.folder / "ncu").write_text(NCU)
+    store, load = line_of("= in[y * n + x]"), line_of("= tile[threadIdx.x]")
+    rows = LINES.replace("STORE", store.split(":")[1])
+    for wavefronts, said, code in (("4,096", "=", 0), ("4095", "differs", 1)):
+        (checks.folder / "lines.csv").write_text(rows.replace("LOAD", load.split(":")[1]).replace("COUNT", wavefronts))
+        checks.expect_count(f"lines: {said}", code, "count --lines --verify " + words,
+                            [f"{store} 128 128 128 128 512 512 =",
+                             f"{load} 4096 {wavefronts.replace(',', '')} 128 128 512 512 {said}"], ["kernels.cu:99"])
+    (checks.folder / "lines.csv").write_text(rows.replace("LOAD", "98").replace("COUNT", "7"))
+    checks.expect_count("lines that only one side has", 0, "count --lines " + words,
+                        [f"{load} 4096 0 128 0 512 0 differs", "kernels.cu:98 0 7 0 128 0 512 differs"])
+    (checks.folder / "lines.csv").write_text("==ERROR== no page\n")
+    checks.expect_count("no lines", 1, "count --lines " + words, ["nothing was counted: Nsight Compute failed: no page"])
 
 
 def check_counting(checks):
@@ -278,6 +308,7 @@ def check_counting(checks):
     checks.judge("what the profiler is asked", subprocess.CompletedProcess((), 0, asked, ""), 0,
                  ["--clock-control none", f"--kernel-name-base mangled --kernel-name {kernel} --print-kernel-base mangled",
                   f"{kernel} --device 0 --grid 2,2 --block 32,32 --shared 0 --args {out} buffer:f32:64x64:iota i32:64"], ())
+    check_counted_lines(checks, words)
     write_counts(checks.folder, kernel, METRICS | {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "511"})
     checks.expect_count("a count that is not as predicted", 0, "count " + words, ["512 511 differs", "different: 1;"])
     checks.expect_count("the same, to be verified", 1, "count " + words + " --verify", ["512 511 differs"])
@@ -301,7 +332,7 @@ def check_counting(checks):
                         ["the simulated launch took more than 0 s and was stopped"])
     checks.expect_count("another kernel in the profiler's table", 1, "count " + words,
                         [f"nothing was counted: Nsight Compute's launch 1 is _Z4racePfPKf, not {kernel}"])
-    (checks.folder / "ncu").write_text(NCU.replace("cat ncu.csv", "echo ==ERROR== ERR_NVGPUCTRPERM"))
+    (checks.folder / "ncu").write_text(NCU.replace("cat $table", "echo ==ERROR== ERR_NVGPUCTRPERM"))
     checks.expect_count("counters that are forbidden", 1, "count " + words,
                         ["nothing was counted: this user may not read the GPU's counters (ERR_NVGPUCTRPERM)"])
     for line, said in {"": "say which file", "kernels.ptx race": "say how many blocks", "kernels.ptx race --often": "often",

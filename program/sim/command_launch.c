@@ -152,6 +152,8 @@ static int run(struct launch *launch) {
     }
     if (given->counters && verdict != RUN_ENDED)
         launch_print_counters(&launch->simulator, kernel.name, stdout);
+    if (given->lines && verdict != RUN_ENDED)
+        status |= launch_print_lines(&launch->simulator, stdout);
     if (verdict != RUN_ENDED)
         status |= arguments_show(launch->arguments);
     return status;
@@ -236,15 +238,16 @@ static const char about[] =
 int command_sim_launch(int argc, char **argv) {
     struct launch_options given = {.request.device = "h100", .seeds = 1};
     struct args_list words = {0};
-    struct args_option options[LAUNCH_OPTIONS + 6] = {
+    struct args_option options[LAUNCH_OPTIONS + 7] = {
         {"seeds", "N", ARGS_POSITIVE, &given.seeds, "run under N schedules, from --schedule's seed on: a race search"},
         {"schedule", "seed=N", ARGS_TEXT, &given.request.schedule, "random run lengths and latencies (default: plain)"},
         {"device", "DEVICE", ARGS_TEXT, &given.request.device, "a100, h100 (default), h200, rtx4090"},
         {"sms", "N", ARGS_POSITIVE, &given.request.sms, "SMs of the device (default: its own)"},
         {"no-table", NULL, ARGS_FLAG, &given.quiet, "only what is wrong, and the buffers"},
         {"counters", NULL, ARGS_FLAG, &given.counters, "what Nsight Compute would count, by its names"},
+        {"lines", NULL, ARGS_FLAG, &given.lines, "the same by line of the source, for `gristmill lab count`"},
     };
-    launch_options_list(&given, options + 6);
+    launch_options_list(&given, options + 7);
     const struct args_command command = {"gristmill sim launch FILE [KERNEL] --grid X,Y --block X,Y [options]", about,
                                          options, sizeof options / sizeof *options};
     argc = launch_take_args(argc, argv, &given.given);

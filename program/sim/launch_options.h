@@ -14,6 +14,7 @@ struct launch_options {
     int shared, seeds;
     bool quiet;    /* no tables */
     bool counters; /* the totals by the profiler's names */
+    bool lines;    /* and those of each line, for `gristmill lab count` */
     const char *file, *kernel;
     struct args_list given; /* --args */
 };

@@ -18,6 +18,8 @@ struct launch_row {
 
 /* Prints the last launch's tables. 0, or -1 with a printed sentence. */
 int launch_print_table(struct simulator *simulator);
+/* Prints what launch_read_lines() reads, of the same lines. */
+int launch_print_lines(struct simulator *simulator, FILE *out);
 /* "copy.cu:12", or "PTX 88" without a source. */
 void launch_place(const char *file, uint32_t line, char *text, size_t bytes);
 

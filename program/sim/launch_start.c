@@ -5,7 +5,9 @@
 CUresult launch_load(const struct gpu *gpu, const char *ptx, const char *kernel, CUlibrary *library,
                      CUfunction *function) {
     CUkernel handle;
-    CUresult result = gpu->drv->cuLibraryLoadData(library, ptx, NULL, NULL, 0, NULL, NULL, 0);
+    int options[] = {CU_JIT_GENERATE_LINE_INFO};
+    void *values[] = {(void *)(uintptr_t)1};
+    CUresult result = gpu->drv->cuLibraryLoadData(library, ptx, options, values, 1, NULL, NULL, 0);
     if (result != CUDA_SUCCESS) {
         *library = NULL;
         return result;

@@ -8,7 +8,7 @@
 
 enum { LAUNCH_SHARED_WITHOUT_ASKING = 48 << 10 }; /* above it a kernel has to ask, as by cudaFuncSetAttribute() */
 
-/* The kernel of this mangled name, out of PTX text. The library is the caller's to unload, whatever comes back. */
+/* The kernel of this mangled name, out of PTX text, whose lines of source the machine code keeps. The library is the caller's to unload, whatever comes back. */
 CUresult launch_load(const struct gpu *gpu, const char *ptx, const char *kernel, CUlibrary *library,
                      CUfunction *function);
 /* Asks for as much dynamic shared memory. */

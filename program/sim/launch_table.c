@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/sim/launch_lines.h"
 #include "program/sim/launch_report.h"
 
 struct table {
@@ -141,20 +142,44 @@ static bool has_sources(const struct table *table) {
     return table->count == 0;
 }
 
-int launch_print_table(struct simulator *simulator) {
-    struct table table = {.rows = calloc(simulator->line_count() + 1, sizeof *table.rows)};
+static int make_table(struct simulator *simulator, struct table *table) {
     struct gm_sim_line line;
-    if (!table.rows)
+    *table = (struct table){.rows = calloc(simulator->line_count() + 1, sizeof *table->rows)};
+    if (!table->rows)
         return complain("out of host memory");
     for (size_t i = 0; i < simulator->line_count() && simulator->line_get(i, &line) == 0; i++)
         if (line.access && (line.wavefronts || line.sectors))
-            add_line(simulator, &table, &line);
-    qsort(table.rows, table.count, sizeof *table.rows, by_place);
+            add_line(simulator, table, &line);
+    qsort(table->rows, table->count, sizeof *table->rows, by_place);
+    return 0;
+}
+
+int launch_print_table(struct simulator *simulator) {
+    struct table table;
+    if (make_table(simulator, &table) != 0)
+        return -1;
     const int width = place_width(&table);
     if (!has_sources(&table))
         printf("\nthe PTX names no lines of its source, only its own stand here: -lineinfo makes nvcc write them\n");
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)
         print_view(simulator, &table, &views[i], width);
+    free(table.rows);
+    return 0;
+}
+
+/* ---- for another process ----------------------------------------------------------------------------------------- */
+
+int launch_print_lines(struct simulator *simulator, FILE *out) {
+    struct table table;
+    char place[LAUNCH_PLACE_BYTES];
+    if (make_table(simulator, &table) != 0)
+        return -1;
+    for (size_t i = 0; i < table.count; i++) {
+        const struct launch_row *row = &table.rows[i];
+        launch_place(row->file, row->line, place, sizeof place);
+        fprintf(out, LAUNCH_LINE "%" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", row->wavefronts, row->ideal, row->sectors,
+                place);
+    }
     free(table.rows);
     return 0;
 }

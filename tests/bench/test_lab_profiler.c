@@ -121,7 +121,7 @@ START_TEST(the_profiler_is_run_on_this_program) {
     ck_assert_str_eq(report.version, "Nsight Compute 2025.3.1.0");
     ck_assert(counted(1, 0) == 62);
     char *arguments = read_all("bench-tests-out/ncu.arguments");
-    ck_assert_ptr_nonnull(strstr(arguments, "--csv --page raw --print-units base --clock-control none "
+    ck_assert_ptr_nonnull(strstr(arguments, "--csv --print-units base --clock-control none --page raw "
                                             "--kernel-name regex:^lab_ --metrics " LAB_CONFLICTS_LD ","));
     ck_assert_ptr_nonnull(strstr(arguments, "bench_tests lab launch toy-squares --device 0\n"));
     free(arguments);
