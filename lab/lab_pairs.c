@@ -63,21 +63,29 @@ static double value_of(const struct side *side, const struct record *const *reco
     return NAN;
 }
 
-int pairs_picture(FILE *out, const struct record *const *records, size_t count) {
-    static const struct chart chart = {
-        .title = "GB/s without shared memory and with it", .subtitle = "logarithmic axis", .log = true, .decimals = -1};
-    struct chart_bar bars[SIDES];
+bool pairs_are_there(const struct record *const *records, size_t count) {
     bool any = false;
+    for (size_t i = 0; i < SIDES; i++)
+        any |= isfinite(value_of(&sides[i], records, count));
+    return any;
+}
+
+int pairs_picture(FILE *out, const struct record *const *records, size_t count, bool inside_page) {
+    const struct chart chart = {.title = "GB/s without shared memory and with it",
+                                .subtitle = "logarithmic axis",
+                                .log = true,
+                                .decimals = -1,
+                                .inside_page = inside_page};
+    struct chart_bar bars[SIDES];
+    if (!pairs_are_there(records, count))
+        return complain("there are no times of transpose, reduction or reuse");
     for (size_t i = 0; i < SIDES; i++) {
         bars[i] = (struct chart_bar){.group = sides[i].group, .label = sides[i].label, .note = sides[i].step};
         for (size_t s = 0; s < CHART_SERIES_MAX; s++)
             bars[i].value[s] = bars[i].marker[s] = NAN;
         bars[i].value[0] = value_of(&sides[i], records, count);
         bars[i].value[1] = article_of(&sides[i]);
-        any |= isfinite(bars[i].value[0]);
     }
-    if (!any)
-        return complain("there are no times of transpose, reduction or reuse");
     const char *const series[] = {records[0]->meta.gpu, "a V100 in an article"};
     return svg_bars(out, &chart, series, 2, NULL, bars, SIDES);
 }

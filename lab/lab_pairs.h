@@ -10,7 +10,10 @@
 /* The name that `gristmill lab figure` knows it by, in place of an experiment's. */
 #define LAB_PAIRS "pairs"
 
-/* As a picture of its own, from the results of one GPU. What has none is left out. 0, or -1 with a printed sentence. */
-int pairs_picture(FILE *out, const struct record *const *records, size_t count);
+/* Whether anything of it was measured. */
+bool pairs_are_there(const struct record *const *records, size_t count);
+/* The picture, of its own or inside a page, from the results of one GPU. What has none is left out. 0, or -1 with a printed
+ * sentence. */
+int pairs_picture(FILE *out, const struct record *const *records, size_t count, bool inside_page);
 
 #endif

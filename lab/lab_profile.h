@@ -35,5 +35,7 @@ int profile_stalls_picture(FILE *out, const struct record *record);
 /* What was reached over the work for each byte of memory, or for each wavefront of shared memory, under two roofs: what
  * memory or that pipe lets through, and what arithmetic or, for work that is counted in bytes, memory does. */
 int profile_roofline_picture(FILE *out, const struct record *record, bool of_memory);
+/* All of them that there are, inside a page. */
+void profile_figures(FILE *out, const struct record *record);
 
 #endif

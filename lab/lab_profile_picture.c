@@ -8,6 +8,7 @@
 #include "lab/lab_profile.h"
 #include "program/base/messages.h"
 #include "program/draw/chart.h"
+#include "program/draw/page.h"
 
 /* ---- which points ------------------------------------------------------------------------------------------------- */
 
@@ -82,17 +83,15 @@ static const char *heading_of(const struct record_quantity *quantity) {
                                                      : reason;
 }
 
-int profile_stalls_picture(FILE *out, const struct record *record) {
-    static const struct chart chart = {
-        .title = "What warps wait for, percent of their cycles", .decimals = 0, .narrow = true};
+static int draw_stalls(FILE *out, const struct chosen *chosen, bool inside_page) {
+    const struct chart chart = {
+        .title = "What warps wait for, percent of their cycles", .inside_page = inside_page, .narrow = true};
     struct chart_cell cells[LAB_POINTS_MAX * (REASONS_SHOWN + 1)];
-    struct chosen chosen = {.count = 0};
+    const struct reasons reasons = find_reasons(chosen);
     size_t count = 0;
-    choose(&chosen, record);
-    const struct reasons reasons = find_reasons(&chosen);
-    for (size_t i = 0; i < chosen.count; i++) {
-        const struct record_point *point = chosen.points[i];
-        struct chart_cell cell = {.row = chosen.names[i], .note = point->label, .mark = CHART_NUMBER};
+    for (size_t i = 0; i < chosen->count; i++) {
+        const struct record_point *point = chosen->points[i];
+        struct chart_cell cell = {.row = chosen->names[i], .note = point->label, .mark = CHART_NUMBER};
         double rest = 100;
         for (size_t j = 0; j < reasons.count; j++) {
             const struct record_quantity *quantity = &point->quantities[reasons.which[j]];
@@ -108,9 +107,13 @@ int profile_stalls_picture(FILE *out, const struct record *record) {
     return svg_cells(out, &chart, NULL, cells, count);
 }
 
-/* ---- rooflines ---------------------------------------------------------------------------------------------------- */
+int profile_stalls_picture(FILE *out, const struct record *record) {
+    struct chosen chosen = {.count = 0};
+    choose(&chosen, record);
+    return draw_stalls(out, &chosen, false);
+}
 
-enum { MEMORY_ROOF, PIPE_ROOF, ROOFS };
+/* ---- rooflines ---------------------------------------------------------------------------------------------------- */
 
 /* What a part lets through in a second, by how busy what it let through kept it: bytes, or wavefronts. The busiest point
  * says it best. */
@@ -134,10 +137,11 @@ static double arithmetic_peak(const struct record *record, double wavefronts) {
 }
 
 struct roofline {
-    double x[LAB_POINTS_MAX], y[LAB_POINTS_MAX];
+    struct chosen chosen;
+    double x[LAB_POINTS_MAX], y[LAB_POINTS_MAX], slope, flat; /* in the unit of y */
     const char *names[LAB_POINTS_MAX];
     size_t count;
-    bool flops;
+    bool flops, of_memory;
 };
 
 /* Work a second, and for each unit of `amount`. */
@@ -152,9 +156,9 @@ static void add(struct roofline *roofline, const struct record_point *point, con
 }
 
 /* Slanted up to the knee, flat from there on, a little beyond the points on both sides. */
-static void make_roof(const struct roofline *roofline, double slope, double flat, double x[3], double y[3]) {
+static void make_roof(const struct roofline *roofline, double x[3], double y[3]) {
     x[0] = INFINITY;
-    x[1] = flat / slope;
+    x[1] = roofline->flat / roofline->slope;
     x[2] = 0;
     for (size_t i = 0; i < roofline->count; i++) {
         x[0] = fmin(x[0], roofline->x[i] / 2);
@@ -163,46 +167,77 @@ static void make_roof(const struct roofline *roofline, double slope, double flat
     x[0] = fmin(x[0], x[1] / 2);
     x[2] = fmax(x[2], x[1] * 2);
     for (int i = 0; i < 3; i++)
-        y[i] = fmin(x[i] * slope, flat);
+        y[i] = fmin(x[i] * roofline->slope, roofline->flat);
 }
 
-int profile_roofline_picture(FILE *out, const struct record *record, bool of_memory) {
-    const double memory = peak_of(record, PROFILE_MEMORY, PROFILE_DRAM),
-                 pipe = peak_of(record, PROFILE_WAVES, PROFILE_PIPE);
-    struct chosen chosen = {.count = 0};
-    struct roofline roofline = {.count = 0};
+/* False: nothing of it was counted, or no peak is known. */
+static bool make_roofline(struct roofline *roofline, const struct record *record, bool of_memory) {
+    const double memory = peak_of(record, PROFILE_MEMORY, PROFILE_DRAM);
+    const double pipe = peak_of(record, PROFILE_WAVES, PROFILE_PIPE);
+    *roofline = (struct roofline){.of_memory = of_memory};
+    choose(&roofline->chosen, record);
+    for (size_t i = 0; i < roofline->chosen.count; i++)
+        roofline->flops |= isfinite(roofline->chosen.points[i]->tflops);
+    for (size_t i = 0; i < roofline->chosen.count; i++)
+        add(roofline, roofline->chosen.points[i], roofline->chosen.names[i],
+            of_memory ? PROFILE_MEMORY : PROFILE_WAVES);
+    const double unit = roofline->flops ? 1e12 : 1e9;
+    roofline->flat = (roofline->flops ? arithmetic_peak(record, pipe) : memory) / unit;
+    roofline->slope = (of_memory ? memory : pipe) / unit;
+    return roofline->count && isfinite(roofline->flat) && isfinite(roofline->slope);
+}
+
+static int draw_roofline(FILE *out, const struct roofline *roofline, const char *gpu, bool inside_page) {
+    const char *work = roofline->flops ? "operations" : "bytes of work";
+    const char *amount = roofline->of_memory ? "a byte of memory" : "a wavefront of shared memory";
     double roof_x[3], roof_y[3];
-    choose(&chosen, record);
-    for (size_t i = 0; i < chosen.count; i++)
-        roofline.flops |= isfinite(chosen.points[i]->tflops);
-    for (size_t i = 0; i < chosen.count; i++)
-        add(&roofline, chosen.points[i], chosen.names[i], of_memory ? PROFILE_MEMORY : PROFILE_WAVES);
-    const double unit = roofline.flops ? 1e12 : 1e9;
-    const double flat = roofline.flops ? arithmetic_peak(record, pipe) : memory, slope = of_memory ? memory : pipe;
-    if (!roofline.count || !isfinite(flat) || !isfinite(slope))
-        return complain("%s has no roofline: nothing of it was counted, or no peak", record->meta.experiment);
-    make_roof(&roofline, slope / unit, flat / unit, roof_x, roof_y);
-    char subtitle[160];
-    snprintf(subtitle, sizeof subtitle, "%s over %s a %s; %s", roofline.flops ? "TFLOPS" : "GB/s",
-             roofline.flops ? "operations" : "bytes of work", of_memory ? "byte of memory" : "wavefront",
-             record->meta.gpu);
-    const struct chart chart = {.title = of_memory ? "Under memory's roof" : "Under the roof of shared memory's pipe",
+    char subtitle[160], x_axis[96];
+    snprintf(subtitle, sizeof subtitle, "%s; %s", roofline->flops ? "TFLOPS" : "GB/s", gpu);
+    snprintf(x_axis, sizeof x_axis, "%s for %s", work, amount);
+    make_roof(roofline, roof_x, roof_y);
+    const struct chart chart = {.title = roofline->of_memory ? "Under memory's roof"
+                                                             : "Under the roof of shared memory's pipe",
                                 .subtitle = subtitle,
-                                .x_axis = roofline.flops ? of_memory ? "operations for a byte of memory"
-                                                                     : "operations for a wavefront of shared memory"
-                                          : of_memory    ? "bytes of work for a byte of memory"
-                                                         : "bytes of work for a wavefront of shared memory",
+                                .x_axis = x_axis,
                                 .log = true,
                                 .x_log = true,
                                 .decimals = -1,
+                                .inside_page = inside_page,
                                 .narrow = true};
-    const struct chart_line lines[] = {{.name = "reached",
-                                        .x = roofline.x,
-                                        .y = roofline.y,
-                                        .count = roofline.count,
-                                        .scattered = true,
-                                        .notes = roofline.names,
-                                        .named = true},
-                                       {.name = "roof", .x = roof_x, .y = roof_y, .count = 3, .dashed = true}};
+    const struct chart_line reached = {.name = "reached",
+                                       .x = roofline->x,
+                                       .y = roofline->y,
+                                       .count = roofline->count,
+                                       .scattered = true,
+                                       .notes = roofline->names,
+                                       .named = true};
+    const struct chart_line lines[] = {reached, {.name = "roof", .x = roof_x, .y = roof_y, .count = 3, .dashed = true}};
     return svg_lines(out, &chart, lines, 2);
+}
+
+int profile_roofline_picture(FILE *out, const struct record *record, bool of_memory) {
+    struct roofline roofline;
+    if (!make_roofline(&roofline, record, of_memory))
+        return complain("%s has no roofline: nothing of it was counted, or no peak", record->meta.experiment);
+    return draw_roofline(out, &roofline, record->meta.gpu, false);
+}
+
+/* ---- in a page ---------------------------------------------------------------------------------------------------- */
+
+void profile_figures(FILE *out, const struct record *record) {
+    struct chosen chosen = {.count = 0};
+    choose(&chosen, record);
+    if (find_reasons(&chosen).count) {
+        page_figure_begin(out);
+        draw_stalls(out, &chosen, true);
+        page_figure_end(out, NULL);
+    }
+    for (int of_memory = 1; of_memory >= 0; of_memory--) {
+        struct roofline roofline;
+        if (!make_roofline(&roofline, record, of_memory))
+            continue;
+        page_figure_begin(out);
+        draw_roofline(out, &roofline, record->meta.gpu, true);
+        page_figure_end(out, NULL);
+    }
 }

@@ -16,8 +16,10 @@
 struct report {
     const char *folder, *gpu, *out; /* what was asked for; NULL: not said */
     char path[4096];                /* of the page */
-    struct record **records;
-    size_t count;
+    struct records {
+        struct record **each;
+        size_t count;
+    } results, profiles;
 };
 
 /* ---- which GPU ------------------------------------------------------------------------------------ */
@@ -70,37 +72,48 @@ static int compare_records(const void *left, const void *right) {
     return strcmp(a->meta.experiment, b->meta.experiment);
 }
 
-static int read_records(struct report *report, const glob_t *found) {
-    report->records = calloc(found->gl_pathc, sizeof *report->records);
-    for (size_t i = 0; report->records && i < found->gl_pathc; i++) {
+static int read_records(struct records *records, const glob_t *found) {
+    records->each = calloc(found->gl_pathc + 1, sizeof *records->each);
+    for (size_t i = 0; records->each && i < found->gl_pathc; i++) {
         struct record *record = calloc(1, sizeof *record);
         if (!record)
             return complain("out of host memory");
-        report->records[report->count++] = record;
+        records->each[records->count++] = record;
         if (record_read(record, found->gl_pathv[i]) != 0)
             return -1;
     }
-    if (!report->records)
+    if (!records->each)
         return complain("out of host memory");
-    qsort(report->records, report->count, sizeof *report->records, compare_records);
+    qsort(records->each, records->count, sizeof *records->each, compare_records);
     return 0;
 }
 
-static int load(struct report *report, const char *gpu) {
+/* All of a folder of the GPU's. */
+static int load_folder(const struct report *report, const char *gpu, const char *folder, bool needed,
+                       struct records *records) {
     char pattern[4096];
     glob_t found = {0};
-    snprintf(pattern, sizeof pattern, "%s/%s/lab/*.json", report->folder, gpu);
-    int status = glob(pattern, 0, NULL, &found) == 0 ? 0 : complain("there is no file %s", pattern);
+    snprintf(pattern, sizeof pattern, "%s/%s/%s/*.json", report->folder, gpu, folder);
+    int status = glob(pattern, 0, NULL, &found) == 0 || !needed ? 0 : complain("there is no file %s", pattern);
     if (status == 0)
-        status = read_records(report, &found);
+        status = read_records(records, &found);
     globfree(&found);
     return status;
 }
 
+static int load(struct report *report, const char *gpu) {
+    return load_folder(report, gpu, "lab", true, &report->results) == 0
+               ? load_folder(report, gpu, "profile", false, &report->profiles)
+               : -1;
+}
+
 static void drop(struct report *report) {
-    for (size_t i = 0; i < report->count; i++)
-        free(report->records[i]);
-    free(report->records);
+    struct records *const all[] = {&report->results, &report->profiles};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        for (size_t j = 0; j < all[i]->count; j++)
+            free(all[i]->each[j]);
+        free(all[i]->each);
+    }
 }
 
 /* ---- links ---------------------------------------------------------------------------------------- */
@@ -155,11 +168,14 @@ static int write_page(struct report *report, const char *gpu) {
     FILE *out = fopen(report->path, "w");
     if (!out)
         return complain("cannot write %s: %s", report->path, strerror(errno));
-    report_page(out, (const struct record *const *)report->records, report->count, root);
+    const struct report_input input = {(const struct record *const *)report->results.each,
+                                       (const struct record *const *)report->profiles.each, report->results.count,
+                                       report->profiles.count, root};
+    report_page(out, &input);
     if (file_finish(out, report->path) != 0)
         return -1;
-    printf("%s: %zu experiment%s on %s\n", report->path, report->count, report->count == 1 ? "" : "s",
-           report->records[0]->meta.gpu);
+    printf("%s: %zu experiment%s on %s\n", report->path, input.count, input.count == 1 ? "" : "s",
+           input.records[0]->meta.gpu);
     return 0;
 }
 
@@ -248,7 +264,7 @@ static int draw_pairs(struct report *report) {
     char gpu[64];
     if (choose_gpu(report, gpu, sizeof gpu) != 0 || load(report, gpu) != 0 || draft_begin(&draft, report->out) != 0)
         return -1;
-    if (pairs_picture(draft.out, (const struct record *const *)report->records, report->count) == 0)
+    if (pairs_picture(draft.out, (const struct record *const *)report->results.each, report->results.count, false) == 0)
         return draft_end(&draft);
     draft_drop(&draft);
     return -1;

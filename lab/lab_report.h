@@ -11,9 +11,14 @@
 int lab_report(int argc, char **argv);
 int lab_figure(int argc, char **argv);
 
-/* The page. `records` are in the order of the page; `root` is the way from the page to the project root, "" or with a
- * slash at its end. */
-void report_page(FILE *out, const struct record *const *records, size_t count, const char *root);
+/* What a page is made of: records in its order, profiles in any, and the way from the page to the project root, "" or with
+ * a slash at its end. */
+struct report_input {
+    const struct record *const *records, *const *profiles;
+    size_t count, profile_count;
+    const char *root;
+};
+void report_page(FILE *out, const struct report_input *input);
 /* The figures of one experiment: at least one. */
 void report_figures(FILE *out, const struct record *record);
 /* The figure of this number, from 0, as a picture of its own. 0, or -1 with a printed sentence. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/lab_pairs.h"
+#include "lab/lab_profile.h"
 #include "lab/lab_report.h"
 #include "lab/modules.h"
 #include "program/draw/page.h"
@@ -73,10 +75,14 @@ static void put_summary(FILE *out, const struct record *const *records, size_t c
                    meta->gpu, meta->driver, meta->toolkit[0] ? meta->toolkit : "unknown", sum.predicted);
 }
 
-static void put_contents(FILE *out, const struct record *const *records, size_t count) {
-    struct page_link *links = calloc(2 * count, sizeof *links);
+static const char pairs_heading[] = "Without shared memory, and with it";
+
+static void put_contents(FILE *out, const struct record *const *records, size_t count, bool pairs) {
+    struct page_link *links = calloc(2 * count + 1, sizeof *links);
     char(*texts)[192] = calloc(count, sizeof *texts);
     size_t used = 0;
+    if (links && pairs)
+        links[used++] = (struct page_link){LAB_PAIRS, pairs_heading, false};
     for (size_t i = 0; links && texts && i < count; i++) {
         const struct lab_topic *topic = topic_of(records[i]);
         if (i == 0 || topic != topic_of(records[i - 1]))
@@ -154,14 +160,23 @@ static void put_links(FILE *out, const struct record *record, const char *root) 
         page_links(out, links.links, links.count);
 }
 
-static void put_experiment(FILE *out, const struct record *record, const char *root) {
+/* What its profile says, if there is one. */
+static void put_profile(FILE *out, const struct report_input *input, const char *experiment) {
+    for (size_t i = 0; i < input->profile_count; i++) {
+        if (strcmp(input->profiles[i]->meta.experiment, experiment) == 0)
+            profile_figures(out, input->profiles[i]);
+    }
+}
+
+static void put_experiment(FILE *out, const struct record *record, const struct report_input *input) {
     page_part_begin(out, record->meta.experiment, record->meta.question);
     page_verdict(out, state_of_record[record->state], "%s: %s", record->meta.title, record->verdict);
     page_pair_begin(out);
     report_figures(out, record);
+    put_profile(out, input, record->meta.experiment);
     page_pair_middle(out);
     put_claims(out, record);
-    put_links(out, record, root);
+    put_links(out, record, input->root);
     page_pair_end(out);
     report_rows(out, record);
     page_part_end(out);
@@ -169,23 +184,34 @@ static void put_experiment(FILE *out, const struct record *record, const char *r
 
 /* ---- the page ------------------------------------------------------------------------------------- */
 
-void report_page(FILE *out, const struct record *const *records, size_t count, const char *root) {
+static void put_pairs(FILE *out, const struct report_input *input) {
+    page_section_begin(out, LAB_PAIRS, pairs_heading);
+    page_figure_begin(out);
+    pairs_picture(out, input->records, input->count, true);
+    page_figure_end(out, NULL);
+    page_section_end(out);
+}
+
+void report_page(FILE *out, const struct report_input *input) {
     const struct lab_topic *open = NULL;
+    const bool pairs = pairs_are_there(input->records, input->count);
     char title[128];
-    snprintf(title, sizeof title, "The laboratory on %s", records[0]->meta.gpu);
+    snprintf(title, sizeof title, "The laboratory on %s", input->records[0]->meta.gpu);
     page_begin_adaptive(out, title,
                         "Experiments on shared memory. Each predicts its numbers from a model, has them counted by the "
                         "profiler and by the simulated GPU, and takes times.");
-    put_summary(out, records, count);
-    put_contents(out, records, count);
-    for (size_t i = 0; i < count; i++) {
-        const struct lab_topic *topic = topic_of(records[i]);
+    put_summary(out, input->records, input->count);
+    put_contents(out, input->records, input->count, pairs);
+    if (pairs)
+        put_pairs(out, input);
+    for (size_t i = 0; i < input->count; i++) {
+        const struct lab_topic *topic = topic_of(input->records[i]);
         if (open && topic != open)
             page_section_end(out);
         if (topic != open)
             page_section_begin(out, topic->id, topic->heading);
         open = topic;
-        put_experiment(out, records[i], root);
+        put_experiment(out, input->records[i], input);
     }
     page_section_end(out);
     page_end(out, "Made by gristmill lab report from the saved results.");

@@ -15,6 +15,7 @@ WIDTH = 360  # of a figure, which a telephone of 390 pixels shows unscaled besid
 LEAST_LETTERS = 11
 ARTICLES = {"transpose": 3, "reuse": 2, "gemm-fp32": 7, "reduction": 2}  # experiments, and their articles' figures
 VOID = {"meta"}
+PAIRS = 6  # bars of an article in the figure of kernels without shared memory and with it
 
 
 class Page(html.parser.HTMLParser):
@@ -162,6 +163,9 @@ def main():
         problems.append(f"experiments that only the page or the results have: {set(parsed.articles) ^ results}")
     if articles != ARTICLES:
         problems.append(f"bars of articles: {articles}")
+    pairs = re.search(r'<section id="pairs">.*?</section>', text, re.DOTALL)
+    if not pairs or pairs[0].count(", a V100 in an article: ") != PAIRS:
+        problems.append("the pairs are not beside an article's")
     if "prefers-color-scheme:dark" not in text:
         problems.append("no dark mode")
     print("\n".join(problems) or f"{len(parsed.articles)} experiments, {text.count('<svg')} figures")

@@ -136,6 +136,23 @@ START_TEST(pictures_of_a_profile) {
 }
 END_TEST
 
+START_TEST(the_report_has_them_with_the_experiment) {
+    play("lab_squares");
+    lab_command("run toy-squares --no-counters --no-time --json bench-tests-out/page/toy/lab/{experiment}.json", 0);
+    lab_command("profile toy-squares --json bench-tests-out/page/toy/profile/{experiment}.json", 0);
+    lab_command("report --results bench-tests-out/page --gpu toy --out bench-tests-out/page.html", 0);
+    char *page = read_all("bench-tests-out/page.html");
+    const char *article = strstr(page, "<article id=\"toy-squares\">");
+    ck_assert_ptr_nonnull(article);
+    const char *stalls = strstr(article, ">What warps wait for, percent of their cycles</text>");
+    const char *memory = strstr(article, ">Under memory&#39;s roof</text>");
+    memory = memory ? memory : strstr(article, ">Under memory's roof</text>");
+    ck_assert(stalls && memory && stalls < memory && strstr(memory, "roof of shared memory"));
+    ck_assert_ptr_null(strstr(page, "id=\"pairs\"")); /* none of its experiments is there */
+    free(page);
+}
+END_TEST
+
 START_TEST(what_cannot_be_profiled) {
     lab_command("profile toy-squares", 1);
     SAYS(err, "toy-squares: nothing was counted: NCU=bench-tests-out/no-such-ncu does not run");
@@ -167,6 +184,7 @@ TCase *lab_profile_tests(void) {
     tcase_add_test(tests, timed_kernels_are_profiled);
     tcase_add_test(tests, what_is_saved_is_read_again);
     tcase_add_test(tests, pictures_of_a_profile);
+    tcase_add_test(tests, the_report_has_them_with_the_experiment);
     tcase_add_test(tests, what_cannot_be_profiled);
     return tests;
 }

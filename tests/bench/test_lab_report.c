@@ -298,7 +298,7 @@ START_TEST(pairs_stand_beside_an_article) {
     record->points[0].us = 16;
     add("tile 8")->gbs = 12345;
     drawing_begin(&drawing);
-    ck_assert_int_eq(pairs_picture(drawing.out, (const struct record *const *)&record, 1), 0);
+    ck_assert_int_eq(pairs_picture(drawing.out, (const struct record *const *)&record, 1, false), 0);
     char *text = drawing_end(&drawing);
     drawing_check_xml(text);
     static const char *const parts[] = {
@@ -310,7 +310,7 @@ START_TEST(pairs_stand_beside_an_article) {
     free(text);
     record->point_count = 0;
     drawing_begin(&drawing);
-    ck_assert_int_eq(pairs_picture(drawing.out, (const struct record *const *)&record, 1), -1);
+    ck_assert_int_eq(pairs_picture(drawing.out, (const struct record *const *)&record, 1, false), -1);
     free(drawing_end(&drawing));
 }
 END_TEST
