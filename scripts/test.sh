@@ -196,6 +196,7 @@ step bindings_reader python3 tests/gen_bindings_test.py
 step api_reference python3 tests/api_reference_test.py
 step docs_check tests/docs_check.sh "$build"
 step report_up_to_date python3 tools/report.py --check
+step report_tests python3 tests/report_test.py
 step install_check tests/install_check.sh "$build"
 step rust_check tests/rust_check.sh "$build"
 step wheel_check tests/wheel_check.sh "$build"

@@ -406,15 +406,19 @@ def profile_lines(results, columns):
 
 
 def busy_table(results, timed="", only=None):
-    """A row for each step: its time under the profiler, and per cent of their peaks."""
+    """A row for each step: its time under the profiler, its work (useful bytes, or operations) for a byte that memory moved, and
+    what the GPU's parts did in per cent of their peaks."""
     steps = profiled(results, timed, only)
     rate = "gbs" if any(point["time"]["gbs"] for point in steps.values()) else "tflops"
     parts = [name for point in steps.values() for name in point["counts"] if name.endswith(", %")]
     parts = list(dict.fromkeys(parts))
-    lines = profile_lines(results, ["µs", "GB/s" if rate == "gbs" else "TFLOPS", *(part.removesuffix(", %") for part in parts)])
+    lines = profile_lines(results, ["µs", "GB/s" if rate == "gbs" else "TFLOPS", "work a byte",
+                                    *(part.removesuffix(", %") for part in parts)])
     for step, point in steps.items():
-        time = point["time"]
+        time, memory = point["time"], point["counts"]["bytes of memory"]
+        work = (time["gbs"] or 0) * 1e3 or (time["tflops"] or 0) * 1e6  # a microsecond: bytes, or operations
         cells = [number(time["us"], 1), number(time[rate], 0 if rate == "gbs" else 1),
+                 number(memory and work * time["us"] / memory, 2 if rate == "gbs" else 0),
                  *(number(point["counts"][part], 0) + " %" for part in parts)]
         lines.append(f"| {step} | {' | '.join(cells)} |")
     return "\n".join(lines)
