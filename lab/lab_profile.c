@@ -54,7 +54,7 @@ size_t profile_ask(struct lab *lab) {
     size_t asked = 0;
     for (size_t i = 0; i < lab->point_count; i++) {
         struct lab_point *point = &lab->points[i];
-        const bool ask = point->timed && point->launch.kernel;
+        const bool ask = point->timed && point->launch.kernel && !point->too_large;
         asked += ask;
         point->quantity_count = 0;
         for (size_t j = 0; ask && j < QUANTITIES; j++)
