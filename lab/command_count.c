@@ -242,33 +242,45 @@ static void print_rows(const struct lab_point *point, size_t kinds[KINDS], size_
     text_table_free(&table);
 }
 
+static bool add_all(struct launch_lines *to, const struct launch_lines *from) {
+    bool added = true;
+    for (size_t i = 0; i < from->count; i++)
+        added &= launch_lines_add(to, &from->each[i]) == 0;
+    return added;
+}
+
+/* Whether the two are alike. */
+static bool print_line(struct text_table *table, const char *place, const struct counting *counting) {
+    static const struct launch_line none;
+    const struct launch_line *predicted = launch_lines_find(&counting->predicted, place);
+    const struct launch_line *counted = launch_lines_find(&counting->counted, place);
+    predicted = predicted ? predicted : &none;
+    counted = counted ? counted : &none;
+    const bool equal = predicted->wavefronts == counted->wavefronts && predicted->ideal == counted->ideal &&
+                       predicted->sectors == counted->sectors;
+    text_table_add(table, "%s|%.0f|%.0f|%.0f|%.0f|%.0f|%.0f|%s|%.0f|%s", place, predicted->wavefronts,
+                   counted->wavefronts, predicted->ideal, counted->ideal, predicted->sectors, counted->sectors,
+                   equal ? "=" : "differs", counted->samples, counted->reason);
+    return equal;
+}
+
 /* A row for each line that has anything on either side; how many differ. */
 static size_t print_lines(const struct counting *counting) {
-    static const struct launch_line none;
-    const struct launch_lines *sides[] = {&counting->predicted, &counting->counted};
+    struct launch_lines all = {.count = 0};
     struct text_table table;
     size_t different = 0;
-    text_table_start(&table, "<line|wavefronts|counted|ideal|counted|sectors|counted|<");
-    for (size_t side = 0; side < 2; side++) {
-        for (size_t i = 0; i < sides[side]->count; i++) {
-            const char *place = sides[side]->each[i].place;
-            const struct launch_line *predicted = launch_lines_find(&counting->predicted, place);
-            const struct launch_line *counted = launch_lines_find(&counting->counted, place);
-            if (side == 1 && predicted)
-                continue;
-            predicted = predicted ? predicted : &none;
-            counted = counted ? counted : &none;
-            const bool equal = predicted->wavefronts == counted->wavefronts && predicted->ideal == counted->ideal &&
-                               predicted->sectors == counted->sectors;
-            different += !equal;
-            text_table_add(&table, "%s|%.0f|%.0f|%.0f|%.0f|%.0f|%.0f|%s", place, predicted->wavefronts,
-                           counted->wavefronts, predicted->ideal, counted->ideal, predicted->sectors, counted->sectors,
-                           equal ? "=" : "differs");
-        }
-    }
-    printf("\nby line of the source: wavefronts of shared memory, the fewest possible, sectors of global memory\n\n");
+    if (!add_all(&all, &counting->predicted) || !add_all(&all, &counting->counted))
+        different++;
+    launch_lines_sort(&all);
+    text_table_start(&table, "<line|wavefronts|counted|ideal|counted|sectors|counted|<|samples|<mostly");
+    for (size_t i = 0; i < all.count; i++)
+        different += !print_line(&table, all.each[i].place, counting);
+    printf("\nby line of the source: wavefronts of shared memory, the fewest possible, sectors of global memory; and "
+           "how often a "
+           "warp was\nseen at the line, mostly in which state\n\n");
     text_table_print(&table, stdout);
     text_table_free(&table);
+    free(all.each);
     return different;
 }
 

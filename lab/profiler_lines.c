@@ -13,7 +13,7 @@
 struct page {
     struct csv_row names, row;
     char file[LAUNCH_PLACE_BYTES];
-    int wavefronts, ideal, sectors; /* columns; -1: there is none */
+    int wavefronts, ideal, sectors, samples; /* columns; -1: there is none */
 };
 
 static int column_of(const struct page *page, const char *name) {
@@ -30,14 +30,32 @@ static void find_columns(struct page *page) {
     page->wavefronts = column_of(page, "L1 Wavefronts Shared");
     page->ideal = column_of(page, "L1 Wavefronts Shared Ideal");
     page->sectors = column_of(page, "L2 Theoretical Sectors Global");
+    page->samples = column_of(page, "# Samples");
+}
+
+/* "short_sb" of the column "stall_short_sb" with the most samples; those that no warp issued in stand twice. */
+static void find_reason(const struct page *page, char reason[sizeof((struct launch_line *)NULL)->reason]) {
+    static const char stall[] = "stall_";
+    double most = 0;
+    for (size_t i = 0; i < page->names.count; i++) {
+        const char *name = page->names.fields[i];
+        const double samples = strncmp(name, stall, strlen(stall)) == 0 ? value_of(page, (int)i) : 0;
+        if (samples > most) {
+            most = samples;
+            snprintf(reason, sizeof((struct launch_line *)NULL)->reason, "%.*s",
+                     (int)strcspn(name + strlen(stall), " "), name + strlen(stall));
+        }
+    }
 }
 
 static int add_line(const struct page *page, struct launch_lines *lines) {
     struct launch_line line = {.wavefronts = value_of(page, page->wavefronts),
                                .ideal = value_of(page, page->ideal),
-                               .sectors = value_of(page, page->sectors)};
+                               .sectors = value_of(page, page->sectors),
+                               .samples = value_of(page, page->samples)};
+    find_reason(page, line.reason);
     snprintf(line.place, sizeof line.place, "%.200s:%s", source_base(page->file), page->row.fields[0]);
-    return line.wavefronts > 0 || line.sectors > 0 ? launch_lines_add(lines, &line) : 0;
+    return line.wavefronts > 0 || line.sectors > 0 || line.samples > 0 ? launch_lines_add(lines, &line) : 0;
 }
 
 /* A row of any kind. */

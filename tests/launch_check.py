@@ -264,11 +264,12 @@ def write_counts(folder, kernel, counts):
 LINES = """==PROF== Connected
 "File Path","/somewhere/kernels.cu"
 "Function Name","transpose"
-"Line No","Source","Address","Source","L1 Wavefronts Shared","L1 Wavefronts Shared Ideal","L2 Theoretical Sectors Global"
-"STORE","tile[""y""]","","","128","128","512"
-"","","0x10","LDG.E R1, [R2]","0","0","512"
-"LOAD","out[]","","","COUNT","128","512"
-"99","n","","","0","0","0"
+"Line No","Source","Address","Source","# Samples","L1 Wavefronts Shared","L1 Wavefronts Shared Ideal","L2 Theoretical Sectors Global",\
+"stall_barrier","stall_mio","stall_short_sb (Not Issued)"
+"STORE","tile[""y""]","-","","9","128","128","512","3","4","2"
+"","","0x10","LDG.E R1, [R2]","9","0","0","512","","",""
+"LOAD","out[]","-","","17","COUNT","128","512","1","4","12"
+"99","n","-","","0","0","0","0","0","0","0"
 """
 
 
@@ -280,11 +281,11 @@ def check_counted_lines(checks, words):
     for wavefronts, said, code in (("4,096", "=", 0), ("4095", "differs", 1)):
         (checks.folder / "lines.csv").write_text(rows.replace("LOAD", load.split(":")[1]).replace("COUNT", wavefronts))
         checks.expect_count(f"lines: {said}", code, "count --lines --verify " + words,
-                            [f"{store} 128 128 128 128 512 512 =",
-                             f"{load} 4096 {wavefronts.replace(',', '')} 128 128 512 512 {said}"], ["kernels.cu:99"])
+                            [f"{store} 128 128 128 128 512 512 = 9 mio",
+                             f"{load} 4096 {wavefronts.replace(',', '')} 128 128 512 512 {said} 17 short_sb"], ["kernels.cu:99"])
     (checks.folder / "lines.csv").write_text(rows.replace("LOAD", "98").replace("COUNT", "7"))
     checks.expect_count("lines that only one side has", 0, "count --lines " + words,
-                        [f"{load} 4096 0 128 0 512 0 differs", "kernels.cu:98 0 7 0 128 0 512 differs"])
+                        [f"{load} 4096 0 128 0 512 0 differs 0 kernels.cu:98 0 7 0 128 0 512 differs 17 short_sb"])
     (checks.folder / "lines.csv").write_text("==ERROR== no page\n")
     checks.expect_count("no lines", 1, "count --lines " + words, ["nothing was counted: Nsight Compute failed: no page"])
 
