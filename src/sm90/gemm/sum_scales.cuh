@@ -36,6 +36,12 @@ static __device__ __forceinline__ uint32_t landed_scales_addr(uint32_t base, uin
 
 /* ---- the warp that loads ----------------------------------------------------------------------------- */
 
+/* Whether any scales are of ue8m0, whose words the warp unpacks (PACKED below). The loop over k-blocks is there twice: with
+ * floats alone it has nothing to ask, and few tokens would wait for that. */
+static __device__ __forceinline__ bool has_packed_scales(const struct gm_gemm_sm90_params &p) {
+    return p.a_sum_scales.is_e8m0 || p.b_sum_scales.is_e8m0;
+}
+
 /* The scales that a lane copies of one operand's side of a tile, which has COUNT rows first, first + STEP, ..., in the sum
  * that is next: four rows of every 128 at once where these lie side by side, else one of every 32; of ue8m0 the words that
  * they are in. The warp copies hundreds a k-block, so that an address takes one addition, and a choice is made once. */
@@ -57,6 +63,7 @@ template <int COUNT, int STEP> struct copied_scales {
     }
 
     /* Zeros of rows and sums that do not exist, since a sum beyond K is of zeros, and stays 0. */
+    template <bool PACKED>
     __device__ __forceinline__ void copy(uint32_t dst, const struct gm_sum_scales &s, bool is_sum, uint32_t lane) {
         const int there = is_sum ? rows : 0;
         if (by_fours) {
@@ -72,7 +79,8 @@ template <int COUNT, int STEP> struct copied_scales {
             for (int i = 0; i < GM_CEIL_DIV(COUNT, 32); ++i) {
                 const int at = i * 32 + (int)lane;
                 if (COUNT % 32 == 0 || at < COUNT)
-                    cp_async_ca_4(dst + at * 4, next[i] & ~(uint64_t)3, i * 32 * STEP < there ? 4 : 0);
+                    cp_async_ca_4(dst + at * 4, PACKED ? next[i] & ~(uint64_t)3 : next[i],
+                                  i * 32 * STEP < there ? 4 : 0);
                 next[i] += s.sum_step;
             }
         }
@@ -92,14 +100,15 @@ struct copied_tile {
           first_n(first_n), sum(block * SUMS_OF_STAGE) {}
 
     /* Asks for those of the next k-block. */
+    template <bool PACKED>
     __device__ __forceinline__ void ask(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t place,
                                         uint32_t lane) {
 #pragma unroll
         for (int part = 0; part < SUMS_OF_STAGE; ++part, ++sum) {
             const uint32_t addr = landed_scales_addr(base, place, part);
-            m.copy(addr, SWAPPED ? p.b_sum_scales : p.a_sum_scales, sum < p.sums, lane);
-            n.copy(addr + 4 * WGMMA_M, SWAPPED ? p.a_sum_scales : p.b_sum_scales, sum < p.sums, lane);
-            if (lane == 0 && (p.a_sum_scales.is_e8m0 || p.b_sum_scales.is_e8m0))
+            m.template copy<PACKED>(addr, SWAPPED ? p.b_sum_scales : p.a_sum_scales, sum < p.sums, lane);
+            n.template copy<PACKED>(addr + 4 * WGMMA_M, SWAPPED ? p.a_sum_scales : p.b_sum_scales, sum < p.sums, lane);
+            if (PACKED && lane == 0)
                 st_shared_v4(addr + 4 * ROW_SCALES, __int_as_float(first_m), __int_as_float(first_n),
                              __int_as_float(sum), 0);
         }
@@ -159,8 +168,6 @@ struct moved_scales {
     __device__ __forceinline__ void unpack(const struct gm_gemm_sm90_params &p, uint32_t from, uint32_t lane) {
         const struct gm_sum_scales &m = SWAPPED ? p.b_sum_scales : p.a_sum_scales;
         const struct gm_sum_scales &n = SWAPPED ? p.a_sum_scales : p.b_sum_scales;
-        if (!m.is_e8m0 && !n.is_e8m0)
-            return;
         float first_m, first_n, sum, unused;
         ld_shared_v4(from + 4 * ROW_SCALES, first_m, first_n, sum, unused);
         const struct packed_scales rows(m, __float_as_int(first_m), __float_as_int(sum));
@@ -197,6 +204,7 @@ struct moved_scales {
 
 /* Hands consumers the factors of the next stage, as soon as it is free. Its scales have landed, as far as this lane asked
  * for them. */
+template <bool PACKED>
 static __device__ __forceinline__ void hand_over_factors(const struct gm_gemm_sm90_params &p, uint32_t base,
                                                          struct pipeline_state &at, struct pipeline_state &landed,
                                                          uint32_t lane) {
@@ -206,7 +214,8 @@ static __device__ __forceinline__ void hand_over_factors(const struct gm_gemm_sm
 #pragma unroll
     for (int part = 0; part < SUMS_OF_STAGE; ++part) {
         moved[part].load(landed_scales_addr(base, landed.slot, part), lane);
-        moved[part].unpack(p, landed_scales_addr(base, landed.slot, part), lane);
+        if (PACKED)
+            moved[part].unpack(p, landed_scales_addr(base, landed.slot, part), lane);
     }
     pipeline_next<SCALES_AHEAD>(landed);
     mbarrier_wait(ring.empty_addr + 8 * at.slot, at.phase ^ 1);
@@ -231,8 +240,9 @@ template <int BEHIND> static __device__ __forceinline__ void wait_for_oldest(int
 
 /* One warp loads the scales of every k-block of every piece of this CTA's walk. They may be the previous kernel's
  * results. */
-static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90_params &p, uint32_t base,
-                                                       uint32_t rank, uint32_t lane) {
+template <bool PACKED>
+static __device__ __forceinline__ void load_scales(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
+                                                   uint32_t lane) {
     struct pipeline_state at = {0, 0};
     struct pipeline_state asked = {0, 0}, landed = {0, 0}; /* places */
     int behind = 0;                                        /* k-blocks asked for and not handed over */
@@ -247,11 +257,11 @@ static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90
         struct copied_tile scales(p, first_m, first_n, piece.first, lane);
 #pragma unroll 1
         for (; piece.first < piece.end; ++piece.first) {
-            scales.ask(p, base, asked.slot, lane);
+            scales.ask<PACKED>(p, base, asked.slot, lane);
             pipeline_next<SCALES_AHEAD>(asked);
             if (++behind == SCALES_AHEAD) {
                 cp_async_wait_group<SCALES_AHEAD - 1>();
-                hand_over_factors(p, base, at, landed, lane);
+                hand_over_factors<PACKED>(p, base, at, landed, lane);
                 --behind;
             }
         }
@@ -259,8 +269,15 @@ static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90
 #pragma unroll 1
     for (; behind > 0; --behind) {
         wait_for_oldest<SCALES_AHEAD>(behind);
-        hand_over_factors(p, base, at, landed, lane);
+        hand_over_factors<PACKED>(p, base, at, landed, lane);
     }
+}
+static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90_params &p, uint32_t base,
+                                                       uint32_t rank, uint32_t lane) {
+    if (has_packed_scales(p))
+        load_scales<true>(p, base, rank, lane);
+    else
+        load_scales<false>(p, base, rank, lane);
 }
 
 /* ---- the consumers ------------------------------------------------------------------------------------ */
