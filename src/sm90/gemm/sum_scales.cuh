@@ -112,7 +112,6 @@ struct copied_tile {
                 st_shared_v4(addr + 4 * ROW_SCALES, __int_as_float(first_m), __int_as_float(first_n),
                              __int_as_float(sum), 0);
         }
-        cp_async_commit_group();
     }
 };
 
@@ -228,48 +227,36 @@ static __device__ __forceinline__ void hand_over_factors(const struct gm_gemm_sm
     pipeline_next<STAGES>(at);
 }
 
-/* Waits for the oldest of BEHIND k-blocks' scales, or of as many as there are. */
-template <int BEHIND> static __device__ __forceinline__ void wait_for_oldest(int behind) {
-    if constexpr (BEHIND > 0) {
-        if (behind == BEHIND)
-            cp_async_wait_group<BEHIND - 1>();
-        else
-            wait_for_oldest<BEHIND - 1>(behind);
-    }
-}
-
-/* One warp loads the scales of every k-block of every piece of this CTA's walk. They may be the previous kernel's
- * results. */
+/* One warp loads the scales of every k-block of every piece of this CTA's walk, SCALES_AHEAD - 1 ahead of those that it hands
+ * over: so many times it asks for nothing, in the end. They may be the previous kernel's results. */
 template <bool PACKED>
 static __device__ __forceinline__ void load_scales(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
                                                    uint32_t lane) {
     struct pipeline_state at = {0, 0};
     struct pipeline_state asked = {0, 0}, landed = {0, 0}; /* places */
-    int behind = 0;                                        /* k-blocks asked for and not handed over */
-    int walk = walk_begin(p);
+    int ahead = 0, walk = walk_begin(p);
     griddep_wait();
-    while (walk_more(p, walk)) {
-        struct gm_piece piece;
-        walk_next(p, rank, walk, piece);
+    for (bool more = true; more;) {
+        struct gm_piece piece = {0, 0, SCALES_AHEAD - 1};
+        more = walk_more(p, walk);
+        if (more)
+            walk_next(p, rank, walk, piece);
         const struct tile_position tile = tile_at(p, piece.tile, rank);
         const int first_m = SWAPPED ? tile.n * TILE_N : tile.m * TILE_M;
         const int first_n = SWAPPED ? tile.m * TILE_M : tile.n * TILE_N;
         struct copied_tile scales(p, first_m, first_n, piece.first, lane);
 #pragma unroll 1
         for (; piece.first < piece.end; ++piece.first) {
-            scales.ask<PACKED>(p, base, asked.slot, lane);
+            if (more)
+                scales.ask<PACKED>(p, base, asked.slot, lane);
+            cp_async_commit_group();
             pipeline_next<SCALES_AHEAD>(asked);
-            if (++behind == SCALES_AHEAD) {
+            if (++ahead == SCALES_AHEAD) {
                 cp_async_wait_group<SCALES_AHEAD - 1>();
                 hand_over_factors<PACKED>(p, base, at, landed, lane);
-                --behind;
+                --ahead;
             }
         }
-    }
-#pragma unroll 1
-    for (; behind > 0; --behind) {
-        wait_for_oldest<SCALES_AHEAD>(behind);
-        hand_over_factors<PACKED>(p, base, at, landed, lane);
     }
 }
 static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90_params &p, uint32_t base,
