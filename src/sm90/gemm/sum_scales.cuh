@@ -36,12 +36,6 @@ static __device__ __forceinline__ uint32_t landed_scales_addr(uint32_t base, uin
 
 /* ---- the warp that loads ----------------------------------------------------------------------------- */
 
-/* Whether any scales are of ue8m0, whose words the warp unpacks (PACKED below). The loop over k-blocks is there twice: with
- * floats alone it has nothing to ask, and few tokens would wait for that. */
-static __device__ __forceinline__ bool has_packed_scales(const struct gm_gemm_sm90_params &p) {
-    return p.a_sum_scales.is_e8m0 || p.b_sum_scales.is_e8m0;
-}
-
 /* The scales that a lane copies of one operand's side of a tile, which has COUNT rows first, first + STEP, ..., in the sum
  * that is next: four rows of every 128 at once where these lie side by side, else one of every 32; of ue8m0 the words that
  * they are in. The warp copies hundreds a k-block, so that an address takes one addition, and a choice is made once. */
@@ -50,6 +44,7 @@ template <int COUNT, int STEP> struct copied_scales {
     int rows; /* of the operand, from the lane's first on */
     bool by_fours;
 
+    __device__ __forceinline__ copied_scales() {}
     __device__ __forceinline__ copied_scales(const struct gm_sum_scales &s, int first, int sum, uint32_t lane)
         : by_fours(STEP == 1 && COUNT >= 4 && s.row_step == 4 && s.shift == 0 && !s.is_e8m0 &&
                    (s.values | s.sum_step) % 16 == 0) {
@@ -93,6 +88,7 @@ struct copied_tile {
     copied_scales<HAS_N_SCALES ? WGMMA_N : SCALE_SPANS, HAS_N_SCALES ? 1 : SCALE_SPAN> n;
     int first_m, first_n, sum;
 
+    __device__ __forceinline__ copied_tile() {}
     __device__ __forceinline__ copied_tile(const struct gm_gemm_sm90_params &p, int first_m, int first_n, int block,
                                            uint32_t lane)
         : m(SWAPPED ? p.b_sum_scales : p.a_sum_scales, first_m, block * SUMS_OF_STAGE, lane),
@@ -163,10 +159,12 @@ struct moved_scales {
             ld_shared_v4(from + 4 * WGMMA_M + lane * 16, columns[0], columns[1], columns[2], columns[3]);
     }
 
-    /* Makes floats of those that are ue8m0. */
+    /* Makes floats of those that are ue8m0, if any are. */
     __device__ __forceinline__ void unpack(const struct gm_gemm_sm90_params &p, uint32_t from, uint32_t lane) {
         const struct gm_sum_scales &m = SWAPPED ? p.b_sum_scales : p.a_sum_scales;
         const struct gm_sum_scales &n = SWAPPED ? p.a_sum_scales : p.b_sum_scales;
+        if (!m.is_e8m0 && !n.is_e8m0)
+            return;
         float first_m, first_n, sum, unused;
         ld_shared_v4(from + 4 * ROW_SCALES, first_m, first_n, sum, unused);
         const struct packed_scales rows(m, __float_as_int(first_m), __float_as_int(sum));
@@ -227,44 +225,55 @@ static __device__ __forceinline__ void hand_over_factors(const struct gm_gemm_sm
     pipeline_next<STAGES>(at);
 }
 
-/* One warp loads the scales of every k-block of every piece of this CTA's walk, SCALES_AHEAD - 1 ahead of those that it hands
- * over: so many times it asks for nothing, in the end. They may be the previous kernel's results. */
-template <bool PACKED>
-static __device__ __forceinline__ void load_scales(const struct gm_gemm_sm90_params &p, uint32_t base, uint32_t rank,
-                                                   uint32_t lane) {
-    struct pipeline_state at = {0, 0};
-    struct pipeline_state asked = {0, 0}, landed = {0, 0}; /* places */
-    int ahead = 0, walk = walk_begin(p);
-    griddep_wait();
-    for (bool more = true; more;) {
-        struct gm_piece piece = {0, 0, SCALES_AHEAD - 1};
-        more = walk_more(p, walk);
-        if (more)
-            walk_next(p, rank, walk, piece);
+/* Where the warp is that loads scales: the next stage, places, k-blocks asked for and not handed over, the walk. */
+struct scales_state {
+    struct pipeline_state at, asked, landed;
+    int ahead, walk;
+};
+
+/* Asks for the scales of a piece, and hands over those of k-blocks SCALES_AHEAD - 1 before. Of no piece: asks for nothing, so
+ * many times that everything is handed over. */
+template <bool PACKED, bool IS_PIECE>
+static __device__ __forceinline__ void load_piece_scales(const struct gm_gemm_sm90_params &p, uint32_t base,
+                                                         uint32_t rank, uint32_t lane, struct scales_state &s,
+                                                         bool is_piece) {
+    struct gm_piece piece = {0, 0, SCALES_AHEAD - 1};
+    struct copied_tile scales;
+    if (IS_PIECE || is_piece) {
+        walk_next(p, rank, s.walk, piece);
         const struct tile_position tile = tile_at(p, piece.tile, rank);
         const int first_m = SWAPPED ? tile.n * TILE_N : tile.m * TILE_M;
         const int first_n = SWAPPED ? tile.m * TILE_M : tile.n * TILE_N;
-        struct copied_tile scales(p, first_m, first_n, piece.first, lane);
+        scales = copied_tile(p, first_m, first_n, piece.first, lane);
+    }
 #pragma unroll 1
-        for (; piece.first < piece.end; ++piece.first) {
-            if (more)
-                scales.ask<PACKED>(p, base, asked.slot, lane);
-            cp_async_commit_group();
-            pipeline_next<SCALES_AHEAD>(asked);
-            if (++ahead == SCALES_AHEAD) {
-                cp_async_wait_group<SCALES_AHEAD - 1>();
-                hand_over_factors<PACKED>(p, base, at, landed, lane);
-                --ahead;
-            }
+    for (; piece.first < piece.end; ++piece.first) {
+        if (IS_PIECE || is_piece)
+            scales.ask<PACKED>(p, base, s.asked.slot, lane);
+        cp_async_commit_group();
+        pipeline_next<SCALES_AHEAD>(s.asked);
+        if (++s.ahead == SCALES_AHEAD) {
+            cp_async_wait_group<SCALES_AHEAD - 1>();
+            hand_over_factors<PACKED>(p, base, s.at, s.landed, lane);
+            --s.ahead;
         }
     }
 }
+
+/* One warp loads the scales of every k-block of every piece of this CTA's walk. They may be the previous kernel's results.
+ * NOTE: the loop over k-blocks is there twice: floats alone ask nothing in the first, since with few tokens everybody would
+ * wait for the answers. What is left behind it, and all of ue8m0, is the second's. */
 static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90_params &p, uint32_t base,
                                                        uint32_t rank, uint32_t lane) {
-    if (has_packed_scales(p))
-        load_scales<true>(p, base, rank, lane);
-    else
-        load_scales<false>(p, base, rank, lane);
+    struct scales_state s = {{0, 0}, {0, 0}, {0, 0}, 0, walk_begin(p)};
+    const bool packed = p.a_sum_scales.is_e8m0 || p.b_sum_scales.is_e8m0;
+    griddep_wait();
+    while (!packed && walk_more(p, s.walk))
+        load_piece_scales<false, true>(p, base, rank, lane, s, true);
+    for (bool more = true; more;) {
+        more = walk_more(p, s.walk);
+        load_piece_scales<true, false>(p, base, rank, lane, s, more);
+    }
 }
 
 /* ---- the consumers ------------------------------------------------------------------------------------ */
