@@ -12,14 +12,23 @@
 
 /* ---- which points ------------------------------------------------------------------------------------------------- */
 
-/* Those of the experiment's first figure of rates, by its names of rows. */
+/* By their names of rows. */
 struct chosen {
     const struct record_point *points[LAB_POINTS_MAX];
     char names[LAB_POINTS_MAX][200];
     size_t count;
 };
 
+/* Where the experiment's first figure of rates has another size than the pages, or too many points. */
+static const struct {
+    const char *experiment, *labels;
+} patterns[] = {{"transpose", "{row}, 8192 x 8192"}, {"histogram", "{row}, uniform {x}"}};
+
 static const char *pattern_of(const char *experiment) {
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        if (strcmp(patterns[i].experiment, experiment) == 0)
+            return patterns[i].labels;
+    }
     static struct figure figures[FIGURES_MAX];
     const size_t count = figures_listed(experiment, figures);
     for (size_t i = 0; i < count; i++) {
@@ -144,8 +153,12 @@ struct roofline {
     bool flops, of_memory;
 };
 
+enum { IDLE = 3 }; /* below so many per cent the pipe says nothing of a point, and its roof is far away */
+
 /* Work a second, and for each unit of `amount`. */
 static void add(struct roofline *roofline, const struct record_point *point, const char *name, const char *amount) {
+    if (!roofline->of_memory && profile_counted(point, PROFILE_PIPE) < IDLE)
+        return;
     const double rate = roofline->flops ? point->tflops * 1e12 : point->gbs * 1e9;
     const double x = rate * profile_counted(point, PROFILE_DURATION) * 1e-9 / profile_counted(point, amount);
     if (!isfinite(x) || x <= 0)
@@ -161,11 +174,11 @@ static void make_roof(const struct roofline *roofline, double x[3], double y[3])
     x[1] = roofline->flat / roofline->slope;
     x[2] = 0;
     for (size_t i = 0; i < roofline->count; i++) {
-        x[0] = fmin(x[0], roofline->x[i] / 2);
-        x[2] = fmax(x[2], roofline->x[i] * 2);
+        x[0] = fmin(x[0], roofline->x[i] / 1.4);
+        x[2] = fmax(x[2], roofline->x[i] * 1.4);
     }
-    x[0] = fmin(x[0], x[1] / 2);
-    x[2] = fmax(x[2], x[1] * 2);
+    x[0] = fmin(x[0], x[1] / 1.4);
+    x[2] = fmax(x[2], x[1] * 1.4);
     for (int i = 0; i < 3; i++)
         y[i] = fmin(x[i] * roofline->slope, roofline->flat);
 }

@@ -16,8 +16,27 @@
 
 static struct outcome got; /* of the last command */
 
+/* 10 us in which 24 MB are half of what memory moves, and 2.5e6 wavefronts all that the pipe has room for; ten cycles an
+ * instruction, of which one is selected. */
+static const char *counts[][2] = {
+    {"gpu__time_duration.sum", "10,000"},
+    {"dram__bytes_read.sum", "16,000,000"},
+    {"dram__bytes_write.sum", "8,000,000"},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "2,500,000"},
+    {"sm__warps_active.avg.pct_of_peak_sustained_active", "75.4"},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed", "100"},
+    {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "50"},
+    {"smsp__average_warp_latency_per_inst_issued.ratio", "10"},
+    {STALLED("long_scoreboard"), "1.5"},
+    {STALLED("short_scoreboard"), "5"},
+    {STALLED("mio_throttle"), "2.5"},
+    {STALLED("selected"), "1"},
+};
+enum { PIPE_BUSY = 5 };
+
 static void set_up(void) {
     got = (struct outcome){0};
+    counts[PIPE_BUSY][1] = "100";
     toy_install();
 }
 
@@ -33,23 +52,6 @@ static void lab_command(const char *line, int code) {
 }
 
 #define SAYS(stream, text) ck_assert_msg(strstr(got.stream, (text)), "no `%s` in\n%s\n%s", (text), got.out, got.err)
-
-/* 10 us in which 24 MB are half of what memory moves, and 2.5e6 wavefronts all that the pipe has room for; ten cycles an
- * instruction, of which one is selected. */
-static const char *const counts[][2] = {
-    {"gpu__time_duration.sum", "10,000"},
-    {"dram__bytes_read.sum", "16,000,000"},
-    {"dram__bytes_write.sum", "8,000,000"},
-    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "2,500,000"},
-    {"sm__warps_active.avg.pct_of_peak_sustained_active", "75.4"},
-    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed", "100"},
-    {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "50"},
-    {"smsp__average_warp_latency_per_inst_issued.ratio", "10"},
-    {STALLED("long_scoreboard"), "1.5"},
-    {STALLED("short_scoreboard"), "5"},
-    {STALLED("mio_throttle"), "2.5"},
-    {STALLED("selected"), "1"},
-};
 
 /* ncu's table of one launch of this kernel. */
 static void play(const char *kernel) {
@@ -136,6 +138,18 @@ START_TEST(pictures_of_a_profile) {
 }
 END_TEST
 
+START_TEST(who_leaves_the_pipe_idle_is_not_under_its_roof) {
+    counts[PIPE_BUSY][1] = "2.9";
+    play("lab_squares");
+    lab_command("profile toy-squares --json bench-tests-out/idle/toy/profile/{experiment}.json", 0);
+    lab_command("figure toy-squares --roofline shared --results bench-tests-out/idle --gpu toy --svg x.svg", 1);
+    SAYS(err, "toy-squares has no roofline");
+    lab_command("figure toy-squares --roofline memory --results bench-tests-out/idle --gpu toy --svg "
+                "bench-tests-out/idle.svg",
+                0);
+}
+END_TEST
+
 START_TEST(the_report_has_them_with_the_experiment) {
     play("lab_squares");
     lab_command("run toy-squares --no-counters --no-time --json bench-tests-out/page/toy/lab/{experiment}.json", 0);
@@ -184,6 +198,7 @@ TCase *lab_profile_tests(void) {
     tcase_add_test(tests, timed_kernels_are_profiled);
     tcase_add_test(tests, what_is_saved_is_read_again);
     tcase_add_test(tests, pictures_of_a_profile);
+    tcase_add_test(tests, who_leaves_the_pipe_idle_is_not_under_its_roof);
     tcase_add_test(tests, the_report_has_them_with_the_experiment);
     tcase_add_test(tests, what_cannot_be_profiled);
     return tests;
