@@ -37,9 +37,11 @@ class Profiles(unittest.TestCase):
                                  "| plain | 10.0 | 200 | 2.00 | 50 % | – % |", "| padded | 10.0 | 200 | 2.00 | 50 % | – % |"])
 
     def test_operations(self):
-        lines = report.busy_table(profile(point("a", {}, "tflops"), point("b", {}, "tflops", None))).splitlines()
+        lines = report.busy_table(profile(point("a", {}, "tflops"), point("b", {}, "tflops", None),
+                                           point("c", {}, "tflops", 1e5))).splitlines()
         self.assertEqual(lines[2:], ["| step | µs | TFLOPS | work a byte | warps | DRAM |", "|---|---:|---:|---:|---:|---:|",
-                                     "| a | 10.0 | 200.0 | 2000 | 50 % | – % |", "| b | 10.0 | 200.0 | – | 50 % | – % |"])
+                                     "| a | 10.0 | 200.0 | 2000 | 50 % | – % |", "| b | 10.0 | 200.0 | – | 50 % | – % |",
+                                     "| c | 10.0 | 200.0 | > 9999 | 50 % | – % |"])
 
     def test_what_warps_wait_for(self):
         lines = report.stalls_table(self.two, timed=", 64 x 64").splitlines()

@@ -405,6 +405,11 @@ def profile_lines(results, columns):
             "| step | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
 
 
+def memory_work(work, memory, digits):
+    """Work for a byte of memory; where memory is left alone its number says nothing."""
+    return "> 9999" if memory and work / memory > 9999 else number(memory and work / memory, digits)
+
+
 def busy_table(results, timed="", only=None):
     """A row for each step: its time under the profiler, its work (useful bytes, or operations) for a byte that memory moved, and
     what the GPU's parts did in per cent of their peaks."""
@@ -418,7 +423,7 @@ def busy_table(results, timed="", only=None):
         time, memory = point["time"], point["counts"]["bytes of memory"]
         work = (time["gbs"] or 0) * 1e3 or (time["tflops"] or 0) * 1e6  # a microsecond: bytes, or operations
         cells = [number(time["us"], 1), number(time[rate], 0 if rate == "gbs" else 1),
-                 number(memory and work * time["us"] / memory, 2 if rate == "gbs" else 0),
+                 memory_work(work * time["us"], memory, 2 if rate == "gbs" else 0),
                  *(number(point["counts"][part], 0) + " %" for part in parts)]
         lines.append(f"| {step} | {' | '.join(cells)} |")
     return "\n".join(lines)
