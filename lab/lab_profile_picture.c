@@ -175,7 +175,7 @@ static void make_roof(const struct roofline *roofline, double x[3], double y[3])
     x[2] = 0;
     for (size_t i = 0; i < roofline->count; i++) {
         x[0] = fmin(x[0], roofline->x[i] / 1.4);
-        x[2] = fmax(x[2], roofline->x[i] * 1.4);
+        x[2] = fmax(x[2], roofline->x[i] * 2);
     }
     x[0] = fmin(x[0], x[1] / 1.4);
     x[2] = fmax(x[2], x[1] * 1.4);

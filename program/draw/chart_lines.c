@@ -88,8 +88,9 @@ static void draw_x_axis(const struct line_chart *c) {
         const double x = x_of(c, c->x.ticks[i]);
         chart_tick(text, sizeof text, c->x.ticks[i]);
         svg_line(c->out, x, c->bottom, x, c->bottom + 4, (struct svg_paint){.stroke = COLOUR_RULE});
+        const double last = (c->chart->narrow ? CHART_NARROW : CHART_WIDTH) - svg_text_width(SVG_SMALL, text) / 2;
         const struct svg_text label = {
-            .x = x, .y = c->bottom + 18, .role = SVG_SMALL, .anchor = SVG_MIDDLE, .ink = COLOUR_MUTED};
+            .x = fmin(x, last), .y = c->bottom + 18, .role = SVG_SMALL, .anchor = SVG_MIDDLE, .ink = COLOUR_MUTED};
         svg_text(c->out, label, "%s", text);
     }
 }
@@ -219,40 +220,95 @@ static bool has_named(const struct line_chart *c) {
     return any;
 }
 
-/* Where a point's name stands: right of it, or left in the right part of the plot. */
+/* Where a point's name stands: right of it or left, on its line or some way up or down. */
 struct beside {
     double x, y, from, to; /* the anchor, the base line, and what it covers */
     enum svg_anchor anchor;
     const char *name;
 };
 
-static struct beside place_beside(const struct line_chart *c, const struct chart_line *line, size_t i) {
+static struct beside place_beside(const struct line_chart *c, const struct chart_line *line, size_t i, bool left,
+                                  double up) {
     const double x = x_of(c, line->x[i]), width = svg_text_width(SVG_SMALL, line->notes[i]);
-    const bool left = x + 8 + width > c->right;
     const double from = left ? x - 8 - width : x + 8;
-    return (struct beside){left ? x - 8 : x + 8, y_of(c, line->y[i]) + 4,    from,
-                           from + width,         left ? SVG_END : SVG_START, line->notes[i]};
+    return (struct beside){left ? x - 8 : x + 8, y_of(c, line->y[i]) + 4 - up, from,
+                           from + width,         left ? SVG_END : SVG_START,   line->notes[i]};
 }
 
-/* From the lowest on, each moved up until it lies over none below it. */
-static void draw_beside(const struct line_chart *c, const struct chart_line *line) {
+static bool covers(const struct beside *name, double x, double y, double around) {
+    return x > name->from - around && x < name->to + around && y > name->y - 8 - around && y < name->y + 1 + around;
+}
+
+/* How much a dashed line is hidden. */
+static double hides(const struct line_chart *c, const struct beside *name, const struct chart_line *line) {
+    enum { STEPS = 100 };
+    double hidden = 0;
+    for (size_t i = 1; i < line->count && line->dashed; i++) {
+        for (int step = 0; step <= STEPS && shown(c, line, i - 1) && shown(c, line, i); step++) {
+            const double share = (double)step / STEPS;
+            hidden += covers(name, x_of(c, line->x[i - 1]) * (1 - share) + x_of(c, line->x[i]) * share,
+                             y_of(c, line->y[i - 1]) * (1 - share) + y_of(c, line->y[i]) * share, 1);
+        }
+    }
+    return hidden / STEPS;
+}
+
+/* The names of a line's points. */
+struct besides {
+    const struct chart_line *line;
     struct beside names[NAMED_MOST];
-    size_t count = 0;
-    for (size_t i = 0; i < line->count && line->named && line->notes && count < NAMED_MOST; i++) {
+    size_t points[NAMED_MOST], count;
+};
+
+/* The less the better; other names and points are worse than any way up or down, and outside is worst. */
+static double cost_of(const struct line_chart *c, const struct beside *name, const struct besides *all, size_t self) {
+    double cost = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct beside *other = &all->names[i];
+        cost += 1000 * (i != self && name->from < other->to + 4 && other->from < name->to + 4 &&
+                        fabs(name->y - other->y) < NAME_BESIDE);
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        cost += 100 * hides(c, name, &c->lines[i]);
+        for (size_t p = 0; p < c->lines[i].count; p++)
+            cost += 1000 * (!c->lines[i].dashed && shown(c, &c->lines[i], p) &&
+                            covers(name, x_of(c, c->lines[i].x[p]), y_of(c, c->lines[i].y[p]), 3));
+    }
+    return cost + 1e6 * (name->from < c->left || name->to > c->right || name->y < c->top || name->y > c->bottom - 2);
+}
+
+/* On its line, or by steps of 5 up to 40 above and below. */
+static void move_beside(const struct line_chart *c, struct besides *all, size_t self) {
+    enum { LEVELS = 17 };
+    double least = INFINITY;
+    for (int way = 0; way < 2 * LEVELS; way++) {
+        const int level = way / 2;
+        const double up = (level + 1) / 2 * (level % 2 ? 5 : -5);
+        const struct beside one = place_beside(c, all->line, all->points[self], way % 2, up);
+        const double cost = cost_of(c, &one, all, self) + 2 * fabs(up) + way % 2;
+        if (cost < least) {
+            least = cost;
+            all->names[self] = one;
+        }
+    }
+}
+
+static void draw_beside(const struct line_chart *c, const struct chart_line *line) {
+    enum { ROUNDS = 4 }; /* a name makes room for one that came later */
+    struct besides all = {.line = line};
+    for (size_t i = 0; i < line->count && line->named && line->notes && all.count < NAMED_MOST; i++) {
         if (!shown(c, line, i))
             continue;
-        const struct beside one = place_beside(c, line, i);
-        size_t at = count++;
-        for (; at > 0 && names[at - 1].y < one.y; at--)
-            names[at] = names[at - 1];
-        names[at] = one;
+        all.points[all.count] = i;
+        move_beside(c, &all, all.count);
+        all.count++;
     }
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < i; j++)
-            if (names[i].from < names[j].to && names[j].from < names[i].to)
-                names[i].y = fmin(names[i].y, names[j].y - NAME_BESIDE);
-        const struct svg_text where = {.x = names[i].x, .y = names[i].y, .role = SVG_SMALL, .anchor = names[i].anchor};
-        svg_text(c->out, where, "%s", names[i].name);
+    for (size_t i = 0; i < ROUNDS * all.count; i++)
+        move_beside(c, &all, i % all.count);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct beside *one = &all.names[i];
+        svg_text(c->out, (struct svg_text){.x = one->x, .y = one->y, .role = SVG_SMALL, .anchor = one->anchor}, "%s",
+                 one->name);
     }
 }
 
