@@ -276,8 +276,7 @@ static size_t print_lines(const struct counting *counting) {
     for (size_t i = 0; i < all.count; i++)
         different += !print_line(&table, all.each[i].place, counting);
     printf("\nby line of the source: wavefronts of shared memory, the fewest possible, sectors of global memory; and "
-           "how often a "
-           "warp was\nseen at the line, mostly in which state\n\n");
+           "how often a warp was\nseen at the line, mostly in which state\n\n");
     text_table_print(&table, stdout);
     text_table_free(&table);
     free(all.each);

@@ -137,8 +137,7 @@ static int lab_profile(int argc, char **argv) {
     const struct args_command command = {
         "gristmill lab profile NAME ... | all [options]",
         "Has Nsight Compute say of every timed launch of an experiment how busy the GPU's parts are, and what its "
-        "warps "
-        "wait for.\nIt launches each once, with cold caches; docs/course/profiler.md says what the numbers mean.",
+        "warps wait for.\nIt launches each once, with cold caches; docs/course/profiler.md says what the numbers mean.",
         options, sizeof options / sizeof *options};
     const struct lab_experiment *chosen[ARGS_LIST_MAX + 256];
     struct args_list words = {0};

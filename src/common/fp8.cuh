@@ -2,7 +2,7 @@
 /* Conversions between fp32 and packed pairs of e4m3 / e5m2: round to nearest even, what is too large or infinite becomes
  * the largest number of its sign (448, 57344), NaN becomes 0x7f, zeros keep their sign. The element with the lower index is
  * in the low byte, and the upper half of a result is 0. From sm_89 on they are instructions; before, the same bits are made
- * of fp32 and integer arithmetic. */
+ * of fp32 and integer arithmetic. And scales of ue8m0. */
 #ifndef GM_FP8_CUH
 #define GM_FP8_CUH
 
@@ -91,6 +91,11 @@ static __device__ __forceinline__ void cvt_f32_e4m3x2(uint32_t packed, float &lo
     low = e4m3_to_float(packed);
     high = e4m3_to_float(packed >> 8);
 #endif
+}
+
+/* A scale of ue8m0: 2^(byte - 127), which is a denormal where the byte is 0; NaN where it is 0xff. */
+static __device__ __forceinline__ float e8m0_to_float(uint32_t byte) {
+    return __uint_as_float(byte == 0xff ? 0x7fffffff : byte ? byte << 23 : 0x00400000);
 }
 
 /* What e4m3_as_f16x2() gives is to be multiplied by. */

@@ -50,7 +50,7 @@ void sim_queue_wake(struct sim_cluster *cluster) {
         if (path->time < cluster->now)
             path->time = cluster->now;
         if (cluster->machine->options->seed)
-            path->time += sim_random(cluster) % 32;
+            path->time += sim_random(cluster) % SIM_PAUSE;
         sim_queue_push(cluster, path);
     }
     queue->parked_count = 0;

@@ -4,9 +4,9 @@
 #include "sim/machine/schedule.h"
 
 enum { QUANTUM = 64, ALONE = 4096, TIME_OUT = 100 };
-/* With a seed: how long a path pauses between its runs; the laggard for so long that others may do all their work
- * meanwhile, as behind a miss of the instruction cache. */
-enum { PAUSE = 32, LONG_PAUSE = 65536 };
+/* With a seed: how long the laggard pauses between its runs, so that others may do all their work meanwhile, as behind a miss
+ * of the instruction cache. */
+enum { LONG_PAUSE = 65536 };
 
 /* ---- stalled rounds --------------------------------------------------------------------------------------------- */
 
@@ -76,7 +76,7 @@ static uint64_t until(struct sim_cluster *cluster, const struct sim_path *path) 
 }
 
 static uint64_t pause_of(struct sim_cluster *cluster, const struct sim_path *path) {
-    return sim_random(cluster) % (path->warp == cluster->laggard ? LONG_PAUSE : PAUSE);
+    return sim_random(cluster) % (path->warp == cluster->laggard ? LONG_PAUSE : SIM_PAUSE);
 }
 
 static void run_first(struct sim_cluster *cluster) {

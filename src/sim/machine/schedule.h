@@ -20,6 +20,7 @@ struct sim_queue {
     uint64_t state, polls; /* in the last stalled round: hash of all registers; loads of global memory so far */
 };
 
+enum { SIM_PAUSE = 32 }; /* with a seed: below which a path's pauses are, between its runs and when it wakes */
 enum { SIM_PATHS_PER_WARP = 2 * PTX_LANES }; /* a tree whose leaves, and inner forks' lanes, are distinct lanes */
 
 /* ---- queue.c ---- */

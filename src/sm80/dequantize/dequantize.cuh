@@ -16,6 +16,7 @@
 
 #include "common/any_type.cuh"
 #include "common/dequantize/params.h"
+#include "common/fp8.cuh"
 #include "common/index.cuh"
 
 enum {
@@ -63,11 +64,8 @@ static __device__ __forceinline__ void load_scale(const struct gm_dequantize_par
     c.scale = IS_BYTE ? ld_global_b8(scale) : ld_global_b32(scale);
 }
 
-/* 2^(byte - 127), which is a denormal where the byte is 0; NaN where it is 0xff. */
 static __device__ __forceinline__ float scale_of(const struct gm_dequantize_params &p, uint32_t stored) {
-    if (!p.is_e8m0)
-        return __uint_as_float(stored);
-    return __uint_as_float(stored == 0xff ? 0x7fffffff : stored ? stored << 23 : 0x00400000);
+    return p.is_e8m0 ? e8m0_to_float(stored) : __uint_as_float(stored);
 }
 
 template <int COUNT>

@@ -11,6 +11,7 @@
 #ifndef GM_SM90_GEMM_SUM_SCALES_CUH
 #define GM_SM90_GEMM_SUM_SCALES_CUH
 
+#include "common/fp8.cuh"
 #include "common/gemm_sm90/params.h"
 #include "common/shared.cuh"
 #include "sm80/cp_async.cuh"
@@ -110,11 +111,6 @@ struct copied_tile {
         }
     }
 };
-
-/* A ue8m0: 2^(byte - 127), or NaN. 2^-127 is a denormal. */
-static __device__ __forceinline__ float e8m0_to_float(uint32_t byte) {
-    return __uint_as_float(byte == 0 ? 0x400000 : byte == 0xff ? 0x7fffffff : byte << 23);
-}
 
 /* Scales of ue8m0 where words of four landed: number of the first row, and the sum. */
 struct packed_scales {
@@ -231,15 +227,15 @@ struct scales_state {
     int ahead, walk;
 };
 
-/* Asks for the scales of a piece, and hands over those of k-blocks SCALES_AHEAD - 1 before. Of no piece: asks for nothing, so
- * many times that everything is handed over. */
-template <bool PACKED, bool IS_PIECE>
+/* Asks for the scales of a piece, and hands over those of k-blocks SCALES_AHEAD - 1 before. Of no piece, which PACKED alone may
+ * have: asks for nothing, so many times that everything is handed over. */
+template <bool PACKED>
 static __device__ __forceinline__ void load_piece_scales(const struct gm_gemm_sm90_params &p, uint32_t base,
                                                          uint32_t rank, uint32_t lane, struct scales_state &s,
                                                          bool is_piece) {
     struct gm_piece piece = {0, 0, SCALES_AHEAD - 1};
     struct copied_tile scales;
-    if (IS_PIECE || is_piece) {
+    if (!PACKED || is_piece) {
         walk_next(p, rank, s.walk, piece);
         const struct tile_position tile = tile_at(p, piece.tile, rank);
         const int first_m = SWAPPED ? tile.n * TILE_N : tile.m * TILE_M;
@@ -248,7 +244,7 @@ static __device__ __forceinline__ void load_piece_scales(const struct gm_gemm_sm
     }
 #pragma unroll 1
     for (; piece.first < piece.end; ++piece.first) {
-        if (IS_PIECE || is_piece)
+        if (!PACKED || is_piece)
             scales.ask<PACKED>(p, base, s.asked.slot, lane);
         cp_async_commit_group();
         pipeline_next<SCALES_AHEAD>(s.asked);
@@ -269,10 +265,10 @@ static __device__ __forceinline__ void load_sum_scales(const struct gm_gemm_sm90
     const bool packed = p.a_sum_scales.is_e8m0 || p.b_sum_scales.is_e8m0;
     griddep_wait();
     while (!packed && walk_more(p, s.walk))
-        load_piece_scales<false, true>(p, base, rank, lane, s, true);
+        load_piece_scales<false>(p, base, rank, lane, s, true);
     for (bool more = true; more;) {
         more = walk_more(p, s.walk);
-        load_piece_scales<true, false>(p, base, rank, lane, s, more);
+        load_piece_scales<true>(p, base, rank, lane, s, more);
     }
 }
 
